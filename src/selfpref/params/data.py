@@ -4,7 +4,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
 
-from selfpref.params.section import Aliases, Name, Natural, Positive, RepositoryPath, Section, Study
+from selfpref.params.section import Aliases, Name, Natural, Positive, RepositoryPath, Section
 
 Release = Literal["mt-bench", "vicuna80", "elobench", "llm-sp", "livebench", "panickssery", "xu"]
 # Files of judgments, whosever they are: they may call a model by several names.
@@ -31,7 +31,7 @@ class Source(Section):
         source: What is read: a list of pinned files, a user's file, the testbed's folder.
     """
 
-    study: Study = Field(default="wataoka", exclude=True)
+    study: str = Field(default="wataoka", exclude=True)
     reader: str
     source: RepositoryPath
 

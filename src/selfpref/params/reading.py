@@ -1,46 +1,30 @@
-"""From a file to parameters, or to an error of one line that names file and key."""
+"""From a file to parameters, or to an error of one line that names file and key.
 
-from collections.abc import Mapping
+A stage has of params.yaml what dvc.yaml lists under its `params`, and no more. `section_of` is what
+papermill hands to the stage's notebook, where it stands in a cell of the executed copy; `gather`
+makes parameters of it. Models are not in it: they are known by their keys, and an endpoint's
+address belongs into no notebook.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from selfpref.errors import SelfprefError
-from selfpref.params.whole import Params
+from selfpref.params.studies import Params
+from selfpref.paths import PARAMS, params_file, root
 
-# What a text that does not fit its pattern should be, by its key; `[key]` is a key itself.
-NAMES = "write it in a-z, 0-9 and hyphens"
-MEANT = {
-    "key": "name the environment variable that holds the key, never the key",
-    "base_url": "give http://… or https://… up to its /v1, without @ or ?",
-    "truth": "take a metric on the scale of MQM, whose name ends in mqm",
-    "revision": "give the whole commit",
-    "[key]": NAMES,
-    "profile": NAMES,
+# In the place of pydantic's words, by its kind of error.
+REMEDIES = {
+    "extra_forbidden": "unknown key; remove it or correct its spelling",
+    "missing": "missing; add it (docs/parameters.md lists every key)",
 }
-
-
-def _explained(failure: ValidationError, source: str) -> SelfprefError:
-    """The first thing that is wrong; a value, which may be a secret, is not repeated.
-
-    On the way to a key pydantic names the kinds of entries, too: `models.mine.openai.base_url`.
-    """
-    # A misspelt key is both unknown and missing; the first of these is what the user can see.
-    errors = sorted(failure.errors(), key=lambda error: error["type"] != "extra_forbidden")
-    remedies = {
-        "extra_forbidden": "unknown key; remove it or correct its spelling",
-        "missing": "missing; add it (docs/parameters.md lists every key)",
-        "union_tag_not_found": "no `engine` (of a model) or `reader` (of a data set); add it",
-    }
-    told = remedies.get(errors[0]["type"], errors[0]["msg"].removeprefix("Value error, "))
-    if errors[0]["type"] == "string_pattern_mismatch":
-        told = MEANT.get(str(errors[0]["loc"][-1]), told)
-    place = ".".join(map(str, errors[0]["loc"]))
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return SelfprefError(f"{source}: {f'{place}: ' if place else ''}{told}{more}")
 
 
 def mapping(path: Path) -> dict[str, Any]:
@@ -48,15 +32,14 @@ def mapping(path: Path) -> dict[str, Any]:
     try:
         values = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SelfprefError(
-            f"{path.name}: {error.strerror}; put a file of parameters there"
-        ) from error
+        told = f"{path.name}: {error.strerror}; put a file of parameters there"
+        raise SelfprefError(told) from error
     except (YAMLError, ValueError) as error:
         # The whole message may repeat a value, which may be a secret.
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
-        reason = str(getattr(error, "problem", None) or error).partition(" with ")[0]
-        told = f"{path.name}{where}: not YAML in UTF-8: {' '.join(reason.split())}; correct it"
+        reason = getattr(error, "problem", "unreadable").partition(" with ")[0]
+        told = f"{path.name}{where}: not YAML in UTF-8: {reason}; correct it"
         raise SelfprefError(told) from error
     if not isinstance(values, dict):
         raise SelfprefError(f"{path.name}: expected a mapping with the keys of docs/parameters.md")
@@ -64,11 +47,21 @@ def mapping(path: Path) -> dict[str, Any]:
 
 
 def validated(values: Mapping[str, Any], source: str) -> Params:
-    """The whole of the parameters; an error names `source` and the key."""
+    """The whole of the parameters; an error names `source` and the key.
+
+    On the way to a key pydantic names the kinds of entries, too: `models.mine.openai.base_url`.
+    Of several mistakes the first is told, and not the value, which may be a secret.
+    """
     try:
         return Params.model_validate(values)
     except ValidationError as error:
-        raise _explained(error, source) from error
+        # A misspelt key is both unknown and missing; the first of these is what the user can see.
+        found = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        told = REMEDIES.get(found[0]["type"], found[0]["msg"].removeprefix("Value error, "))
+        place = "".join(f"{part}." for part in found[0]["loc"]).removesuffix(".")
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        told = ": ".join(filter(None, [source, place, told]))
+        raise SelfprefError(f"{told}{more}") from error
 
 
 def load(path: Path) -> Params:
@@ -78,3 +71,78 @@ def load(path: Path) -> Params:
         SelfprefError: Not YAML, an unknown key, a wrong type or value; names file and key.
     """
     return validated(mapping(path), path.name)
+
+
+def _below(part: Any, name: str, file: str = PARAMS) -> Any:
+    """What a mapping or a section holds under a name."""
+    if not isinstance(part, Mapping):
+        return getattr(part, name)
+    if name not in part:
+        raise SelfprefError(f"{file}: {name!r} is missing; add it, or correct the stage's name")
+    return part[name]
+
+
+def _declared(stage: str, params: Params) -> list[list[str]]:
+    """The paths that dvc.yaml lists under a stage's `params`, its `${key}` and `${item}` filled."""
+    name, _, key = stage.partition("@")
+    made = _below(mapping(root() / "dvc.yaml")["stages"], name, "dvc.yaml")
+    # Of a matrix over studies and profiles; no study's name has a hyphen.
+    names = {"key": key, "item.study": key.partition("-")[0]}
+    if isinstance(made.get("foreach"), str):
+        entries = reduce(_below, made["foreach"].strip("${}").split("."), params)
+        if isinstance(entries, Mapping):
+            names |= {f"item.{field}": value for field, value in _below(entries, key)}
+    return [
+        re.sub(r"\$\{([\w.]+)\}", lambda found: names[found[1]], entry).split(".")
+        for entry in made.get("do", made)["params"]
+    ]
+
+
+def _only(part: Any, paths: Sequence[list[str]]) -> Any:
+    """The same with what stands at these paths and nothing else."""
+    if [] in paths:
+        return part
+    found = {
+        name: _only(_below(part, name), [rest for first, *rest in paths if first == name])
+        for name in dict.fromkeys(path[0] for path in paths)
+    }
+    if isinstance(part, Mapping):
+        return found
+    made = type(part).model_construct(**found)
+    # Nor does a default stand in for what is not declared.
+    for name in {*vars(made)} - {*found}:
+        delattr(made, name)
+    return made
+
+
+def _overlaid(values: Any, given: Any) -> Any:
+    """The values with those that are given in their places."""
+    if not isinstance(values, dict) or not isinstance(given, dict):
+        return given
+    return values | {name: _overlaid(values.get(name), value) for name, value in given.items()}
+
+
+def gather(stage: str, section: Mapping[str, Any]) -> Params:
+    """The parameters of a stage.
+
+    Args:
+        stage: Its address, such as `wataoka-judge@terse`.
+        section: Values that take the place of those in params.yaml; empty: params.yaml as it is.
+
+    Returns:
+        A part of the whole: what the stage does not declare raises an error when it is read.
+
+    Raises:
+        SelfprefError: A value is missing or invalid, or there is no such stage; names it.
+    """
+    params = validated(_overlaid(mapping(params_file()), section), PARAMS)
+    return cast(Params, _only(params, _declared(stage, params)))
+
+
+def section_of(stage: str) -> dict[str, Any]:
+    """What a stage declares, as values of JSON: as params.yaml has it.
+
+    Raises:
+        SelfprefError: As `gather`.
+    """
+    return gather(stage, {}).model_dump(mode="json", exclude={"models"}, exclude_unset=True)

@@ -1,10 +1,9 @@
 """What every part of params.yaml is: a model that refuses unknown keys; kinds of values."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.functional_validators import AfterValidator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from selfpref.errors import SelfprefError
 
@@ -25,7 +24,6 @@ Aliases = dict[Name, Name]
 Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Study = Literal["wataoka", "panickssery", "xu", "livebench"]
 
 
 class Section(BaseModel):

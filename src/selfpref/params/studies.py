@@ -1,16 +1,28 @@
-"""The sections of the studies: their data, who does what in them, and how they count.
+"""The sections of the studies, and the whole of params.yaml with what its parts have to agree on.
 
-What a section holds beside mappings of entries are its settings: which rows enter, and what is
+A study's section has its data, who does what in it, and its settings: which rows enter, and what is
 compared with what.
 """
 
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from selfpref.params import uses
 from selfpref.params.data import Articles, Dataset, LabPrompts, Requests
+from selfpref.params.laboratory import Lab
+from selfpref.params.models import Model, Transformers, members
 from selfpref.params.section import Natural, Section, Share, Slug
+
+# Every study, and its tasks whose entries are models.
+TASKS = {
+    "wataoka": ("respond", "judge", "perplexity"),
+    "livebench": ("respond", "judge", "tie_break"),
+    "panickssery": ("respond", "finetune", "recognise"),
+    "xu": ("refine",),
+}
 
 
 class Bootstrap(Section):
@@ -151,4 +163,121 @@ class Xu(Section):
         return {name: one for name, one in self.datasets.items() if one.reader not in there}
 
 
-StudyParams = Wataoka | Livebench | Panickssery | Xu
+class Params(Section):
+    """The whole of params.yaml.
+
+    Attributes:
+        profile: The name of its file in `profiles/` while another one is active.
+        seed: Of sampling and resampling.
+        offline: Whether model calls are replayed, and one that is missing is an error.
+        studies: Which are computed and drawn.
+        figures: What is written beside CSV: pictures (svg, which is always there, and pdf) and
+            tables (tex).
+    """
+
+    profile: Slug
+    seed: Natural
+    offline: bool
+    studies: list[str]
+    lab: Lab
+    models: dict[Slug, Model]
+    bootstrap: Bootstrap
+    figures: list[Literal["svg", "pdf", "tex"]]
+    wataoka: Wataoka
+    livebench: Livebench
+    panickssery: Panickssery
+    xu: Xu
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> "Params":
+        """Every name stands for one thing that is there, and each model can do what is asked."""
+        for place, names, there, where in self._named():
+            if unknown := [name for name in names if name not in there]:
+                raise ValueError(f"{place}: {unknown[0]!r} is not in `{where}`; add or correct it")
+        for study, task, entries in self.tasks():
+            called = [] if task == "finetune" else self._responders(entries)
+            if twice := [name for name in called if called.count(name) > 1]:
+                raise ValueError(f"{study}.{task}: two are called {twice[0]!r}; change one name")
+        for place, wrong in self._misfits():
+            raise ValueError(f"{place}: {wrong}")
+        return self
+
+    def _named(self) -> Iterator[tuple[str, Iterable[str], Collection[str], str]]:
+        """By place the names that stand there, and all that may, with where those stand."""
+        yield "studies", self.studies, TASKS, "params.yaml"
+        sets = self.wataoka.datasets, "wataoka.datasets"
+        for study, task, entries in self.tasks():
+            for key, use in entries.items():
+                place, asked = f"{study}.{task}.{key}", getattr(use, "model", key)
+                yield place, [asked, getattr(use, "external", asked)], self.models, "models"
+                for field in ("datasets", "questions", "without_prompt"):
+                    yield f"{place}.{field}", getattr(use, field, None) or (), *sets
+        yield "wataoka.label", self.wataoka.label, *sets
+        listed = [getattr(one, "judges", ()) for one in self.wataoka.datasets.values()]
+        # A set without a list has more judges than are known here.
+        if None not in listed:
+            judges = {*self._responders(self.wataoka.judge), *chain(*listed)}
+            yield "wataoka.panel", self.wataoka.panel, judges, "wataoka.judge"
+        contests = self.livebench
+        judges, breakers = self._of(contests.judge), self._of(contests.tie_break)
+        for category, contest in contests.categories.items():
+            place = f"livebench.categories.{category}"
+            yield place, contest.judges, judges, "livebench.judge"
+            yield place, filter(None, [contest.tie_breaker]), breakers, "livebench.tie_break"
+        writers = self._of(self.panickssery.respond), "panickssery.respond"
+        for key, use in self.panickssery.recognise.items():
+            own = [use.own] if use.own else self.names(key)
+            yield f"panickssery.recognise.{key}.own", own, *writers
+        for key, use in self.panickssery.finetune.items():
+            place, on = f"panickssery.finetune.{key}", [one.on for one in use.evaluators.values()]
+            yield f"{place}.model", self.names(use.model), *writers
+            yield place, on, self.panickssery.articles, "panickssery.datasets"
+
+    def _misfits(self) -> Iterator[tuple[str, str]]:
+        """By place what does not go together, with the remedy."""
+        for key, use in self.xu.refine.items():
+            others = self.names(use.external)
+            if "external" in use.arms and len(others) == 1 and others[0] in self.names(key):
+                yield f"xu.refine.{key}.external", "name another model, or drop the arm `external`"
+        for key, tuned in self.panickssery.finetune.items():
+            place = f"panickssery.finetune.{key}"
+            if tuned.method != "export" and not isinstance(self.models[tuned.model], Transformers):
+                yield place, "`engine: transformers` is tuned here, others by `method: export`"
+            for name, tuning in tuned.evaluators.items():
+                if tuning.articles > (most := self.panickssery.articles[tuning.on].train):
+                    wrong = f"more than the {most} of panickssery.datasets.{tuning.on}.train"
+                    yield f"{place}.evaluators.{name}.articles", f"{wrong}; the others are judged"
+
+    def study(self, name: str) -> Any:
+        """The section of a study."""
+        return getattr(self, name)
+
+    def tasks(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """Every task of every study, with its entries."""
+        return [
+            (study, task, getattr(self.study(study), task))
+            for study, tasks in TASKS.items()
+            for task in tasks
+        ]
+
+    def every_model(self) -> dict[str, Model]:
+        """All models by name: of an entry for several, each of them; entries may share some."""
+        return dict(chain(*(members(*entry).items() for entry in self.models.items())))
+
+    def names(self, key: str) -> list[str]:
+        """The models that an entry of `models` stands for."""
+        return list(members(key, self.models[key]))
+
+    def _of(self, keys: Iterable[str]) -> list[str]:
+        """The models of a task."""
+        return [name for key in keys for name in self.names(key)]
+
+    def _responders(self, keys: Iterable[str]) -> list[str]:
+        """Whose responses are their own, of a task's models."""
+        known = self.every_model()
+        return [known[name].responder or name for name in self._of(keys)]
+
+    def tuned_from(self, key: str, entry: uses.Finetune) -> dict[str, str]:
+        """What the evaluators of an entry of `finetune` are named after, and their bases."""
+        names = self.names(entry.model)
+        return dict(zip([key] if names == [entry.model] else names, names, strict=True))
