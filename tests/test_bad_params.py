@@ -7,7 +7,7 @@ from conftest import STAGED
 from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
-from selfpref.params.reading import mapping, validated
+from selfpref.params.reading import load, mapping, validated
 
 yaml = YAML(typ="safe")
 SERVED = "{engine: openai, model: m, base_url: 'http://127.0.0.1:1/v1'"
@@ -24,9 +24,11 @@ wataoka: {datasets: {mt-bench: {source: ../mt-bench.csv}}}
 wataoka: {datasets: {mt-bench: {aliases: {x: y}}}}
     wataoka.datasets.mt-bench.mt-bench: aliases: only for `reader: pairs or fastchat or arena or
 wataoka: {datasets: {vicuna.80: {reader: vicuna80, source: a.csv}}}
-    wataoka.datasets.vicuna.80.[key]: write it in a-z, 0-9 and hyphens
+    wataoka.datasets.vicuna.80.[key]: String should match pattern '^[a-z0-9]+
 xu: {truth: chrf}
-    xu.truth: take a metric on the scale of MQM, whose name ends in mqm
+    xu.truth: String should match pattern 'mqm$'
+studies: [xu, wang]
+    studies: 'wang' is not in
 """
 LAB = """
 wataoka: {judge: {nobody: {prompts: lab, min_mass: 0.5}}}
@@ -37,12 +39,10 @@ wataoka: {judge: {judges: {score_mode: sampled, samples: 5}}}
     wataoka.judge.judges: temperature is 0, so all samples are one; set it above 0
 wataoka: {judge: {judges: {samples: 5}}}
     wataoka.judge.judges: samples goes with `score_mode: sampled`, and only with it
-wataoka: {label: {seed-0: {noise: null}}}
-    wataoka.label.seed-0: pairs and noise: both for `reader: lab`, and only it
 wataoka: {panel: [sure, sue]}
     wataoka.panel: 'sue' is not in `wataoka.judge`; add or correct it
 livebench: {categories: {sum: {tie_breaker: sure}}}
-    livebench.categories.sum: 'sure' is not in `tie_break`; add or correct it
+    livebench.categories.sum: 'sure' is not in `livebench.tie_break`; add or correct it
 panickssery: {datasets: {notes: {train: 90}}}
     panickssery.datasets.notes.lab: train: nothing is left to be judged; set it below 90
 panickssery: {datasets: {notes: {train: 9}}}
@@ -55,28 +55,24 @@ xu: {refine: {solver: {arms: [accept-all, external]}}}
     xu.refine.solver.external: name another model, or drop the arm `external`
 models: {umpire: {trust_remote_code: true}}
     models.umpire.transformers.trust_remote_code: unknown key; remove it or correct its spelling
-models: {fair: {engine: transformers, model: data/fair}}
-    models.translators: another entry names a model of its and differs; change one
 {models: {umpire: {responder: terse}}, wataoka: {perplexity: {umpire: {prompts: lab}}}}
     wataoka.perplexity: two are called 'terse'; change one name
 models: {readers: {model: data/clerk}}
     models.readers.transformers: names goes with `{name}` in `model`, and without `responder`
 models: {umpire: {sha256: PIN}}
-    models.umpire.transformers: give a `model` (of the Hub: its `revision`)
+    models.umpire.transformers: give `model` (of the Hub: its `revision`)
 models: {umpire: {model: '', gguf: 'a:../m.gguf', sha256: PIN}}
     models.umpire.transformers.gguf: String should match pattern
-models: {mine: {engine: ray, inner: {engine: rey}, workers: 2}}
-    models.mine.ray.inner: Input tag 'rey' found using 'engine' does not match any of the expected
 models: {mine: {engine: ray, inner: SERVED}}}
     models.mine.ray.workers: missing; add it (docs/parameters.md lists every key)
 models: {mine: {model: m}}
-    models.mine: no `engine` (of a model) or `reader` (of a data set); add it
+    models.mine: Unable to extract tag using discriminator 'engine'
 models: {mine: {engine: openai, model: m}}
     models.mine.openai: key is missing; add `key: OPENAI_API_KEY`
 models: {mine: SERVED, key: sk-secret-0123}}
-    models.mine.openai.key: name the environment variable that holds the key, never the key
+    models.mine.openai.key: String should match pattern '^[A-Z_]
 models: {mine: {engine: openai, model: m, base_url: 'http://user:secret@127.0.0.1:1/v1'}}
-    models.mine.openai.base_url: give http://… or https://… up to its /v1, without @ or ?
+    models.mine.openai.base_url: String should match pattern '^https?://
 models: {mine: SERVED, extra: {headers: {Authorization: Bearer sk-secret-0123}}}}
     models.mine.openai.extra: a field that another key says, or a secret; remove it
 models: {mine: SERVED, extra: {user: sk-secret-0123}}}
@@ -128,3 +124,16 @@ def test_a_mistake_is_told_in_one_line_that_repeats_no_secret(base, change, told
 def test_of_two_mistakes_one_is_told_and_the_other_counted():
     with pytest.raises(SelfprefError, match=r"colour: unknown key; .* \(and 1 more\)$"):
         changed("params.yaml", "{colour: red, size: 2}")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a: 1\nseed: [1, :\n", ", line 2: not YAML in UTF-8: "),
+        ("- a\n- b\n", ": expected a mapping"),
+    ],
+)
+def test_what_is_no_mapping_is_refused(tmp_path, text, told):
+    (tmp_path / "params.yaml").write_text(text)
+    with pytest.raises(SelfprefError, match=rf"params\.yaml{told}"):
+        load(tmp_path / "params.yaml")

@@ -14,7 +14,6 @@ import pytest
 from conftest import REPOSITORY
 
 from selfpref.__main__ import main
-from selfpref.commands import profiles
 from selfpref.commands.run import normalise, run
 from selfpref.errors import SelfprefError
 
@@ -111,10 +110,10 @@ def test_a_caption_brings_no_html_into_the_page():
 
 
 def test_what_cannot_be_written_is_said_in_one_line(monkeypatch, capsys):
-    def refuse(profile):
+    def refuse(path):
         raise OSError(errno.EROFS, "Read-only file system", "data/lab")
 
-    monkeypatch.setattr(profiles, "use", refuse)
+    monkeypatch.setattr("selfpref.params.load", refuse)
     assert main(["use", "lab"]) == 1
     (told,) = capsys.readouterr().err.splitlines()
     assert told.startswith("error: data/lab: Read-only file")

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from selfpref import __version__, paths, processes
 from selfpref.errors import SelfprefError
@@ -19,7 +19,17 @@ MISSING = (
     "{} is not installed; in a clone of the repository: pip install '.[pipeline]', or "
     "'.[pipeline,models]' for profiles that run models"
 )
-PARSER = argparse.ArgumentParser(prog="selfpref", description=__doc__)
+
+
+class Parser(argparse.ArgumentParser):
+    """Arguments of the command line; a mistake in them is told in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with the status 2."""
+        self.exit(2, f"error: {message}; see {self.prog} --help\n")
+
+
+PARSER = Parser(prog="selfpref", description=__doc__)
 PARSER.add_argument("--version", action="version", version=__version__)
 COMMANDS = PARSER.add_subparsers(required=True, metavar="COMMAND")
 
@@ -82,10 +92,24 @@ def check(arguments: Arguments) -> None:
 
 @command(option("profile", help="the name of a file in profiles/, or of the active profile"))
 def use(arguments: Arguments) -> None:
-    """Make another profile the active one."""
-    from selfpref.commands.profiles import use
+    """Make another profile the active one.
 
-    use(arguments.profile)
+    params.yaml is saved to the file of its own profile, and the other one copied over it. Both are
+    validated first, so that a broken profile leaves the active one as it is.
+    """
+    from selfpref.params import load
+
+    params, wanted = paths.params_file(), paths.profile_file(arguments.profile)
+    current = load(params).profile
+    if arguments.profile == current:
+        return
+    if not wanted.is_file():
+        others = sorted({path.stem for path in wanted.parent.glob("*.yaml")} | {current})
+        told = f"no such profile; choose one of: {', '.join(others)}"
+        raise SelfprefError(f"profiles/{wanted.name}: {told}")
+    load(wanted)
+    write_text(paths.profile_file(current), params.read_text())
+    write_text(params, wanted.read_text())
 
 
 @command(
@@ -144,14 +168,14 @@ def measure(arguments: Arguments) -> int:
     from selfpref.card.measured import read
     from selfpref.card.words import brief_text, parts
 
-    given = [path.resolve() for path in (*arguments.judgments, arguments.votes) if path]
-    if twice := [path.name for path in given if given.count(path) > 1]:
-        raise SelfprefError(f"{twice[0]}: given twice, so that all in it would count twice")
-    for path in filter(None, (arguments.json, arguments.html)):
+    written = [path for path in (arguments.json, arguments.html) if path]
+    given = [*arguments.judgments, *filter(None, [arguments.votes]), *written]
+    places = [path.resolve() for path in given]
+    if twice := [path.name for path in places if places.count(path) > 1]:
+        told = "given twice, so that all in it would count twice or be overwritten"
+        raise SelfprefError(f"{twice[0]}: {told}; give another name")
+    for path in written:
         check_place(path)
-        if path.resolve() in given:
-            raise SelfprefError(f"{path}: to be read, not to be written; give another name")
-        given.append(path.resolve())
     taken = {name: getattr(arguments, name) for name in ("judge", "votes", "wanted")}
     taken |= {name: dict(getattr(arguments, name)) for name in ("alias", "columns")}
     found = read(*arguments.judgments, **taken)

@@ -87,14 +87,13 @@ class Store(AbstractContextManager["Store"]):
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Say which file it is, and damage apart from what is wrong around it."""
+        """Say which file it is, and damage apart from a lock, a full disk and the like."""
         try:
             yield
+        except sqlite3.OperationalError as error:
+            raise SelfprefError(f"{self.path}: {error}; mend that and run again") from error
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            # It is locked, the disk is full, ...
-            whole = isinstance(error, sqlite3.OperationalError)
-            damaged = f"damaged ({error}); move it away to ask the models again"
-            told = f"{error}; mend that and run again" if whole else damaged
+            told = f"damaged ({error}); move it away to ask the models again"
             raise SelfprefError(f"{self.path}: {told}") from error
 
     def __exit__(self, *_: object) -> None:

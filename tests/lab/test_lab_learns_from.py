@@ -15,7 +15,7 @@ from selfpref.lab.tokenizer import WORLD
 from selfpref.lab.training import recipes
 from selfpref.lab.world import Item, is_held_out
 from selfpref.params import Lab
-from selfpref.params.laboratory import LabDialogues, LabRefinement, LabSummaries
+from selfpref.params.models import LabDialogues, LabRefinement, LabSummaries
 
 LAB = Lab(
     seeds=[1],

@@ -5,7 +5,7 @@ import json
 import pytest
 from clones import ALONE, FAMILIES, PAIRS, TOGETHER, judge, ran
 
-from selfpref.commands import profiles
+from selfpref.__main__ import main
 
 # Each line a study and what it promises: figures with their tables, then tables alone.
 FIGURES = """
@@ -103,8 +103,8 @@ def test_switching_profiles_makes_nothing_stale_and_loses_no_change(laboratory):
 
     with laboratory.edited(twin), laboratory.inside():
         before = laboratory.stale()
-        profiles.use("recorded")
-        profiles.use("lab")
+        assert main(["use", "recorded"]) == 0
+        assert main(["use", "lab"]) == 0
         assert laboratory.stale() == before
         assert "twin" in (laboratory.folder / "params.yaml").read_text()
     assert laboratory.stale() <= {"check"} | LEFT

@@ -14,14 +14,12 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from pprint import pformat
 from typing import Any
 
 import nbformat
 import papermill
-import papermill.translators
 import psutil
 from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
@@ -34,19 +32,6 @@ from selfpref.params import section_of
 from selfpref.report.sections import of_source, without_empty
 
 POLL = 0.2
-
-
-class _Plain(papermill.translators.PythonTranslator):  # type: ignore[misc]
-    """The cell of parameters as it is, whether or not a formatter is installed."""
-
-    @classmethod
-    def codify(cls, parameters: Mapping[str, Any], comment: str = "Parameters") -> str:
-        shown = partial(pformat, width=100, compact=True, sort_dicts=False)
-        lines = [f"{name} = {shown(value)}" for name, value in parameters.items()]
-        return "\n".join([cls.comment(comment), *lines, ""])
-
-
-papermill.translators.papermill_translators.register("python", _Plain)
 
 
 def _owner() -> int | None:
@@ -99,10 +84,24 @@ def _watch(scratch: Path) -> Iterator[None]:
         os.environ.update(before)
 
 
+def _give(notebook: nbformat.NotebookNode, values: Mapping[str, Any]) -> None:
+    """Put a cell with values of the parameters behind the cell that names them."""
+    shown = {
+        name: pformat(value, width=100, compact=True, sort_dicts=False)
+        for name, value in values.items()
+    }
+    lines = ["# Parameters", *(f"{name} = {value}" for name, value in shown.items()), ""]
+    tagged = ("parameters" in cell.metadata.get("tags", []) for cell in notebook.cells)
+    place = next((n for n, found in enumerate(tagged, start=1) if found), 0)
+    cell = nbformat.v4.new_code_cell("\n".join(lines), id=f"injected-{place}")
+    cell.metadata["tags"] = ["injected-parameters"]
+    notebook.cells.insert(place, cell)
+
+
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Take out of an executed notebook what differs from run to run, and what could be a script."""
     notebook.metadata.pop("papermill", None)
-    for number, cell in enumerate(notebook.cells):
+    for cell in notebook.cells:
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
@@ -113,9 +112,6 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             # Captions hold names that came with the data; in Markdown these could be HTML.
             if "text/markdown" in data:
                 data["text/markdown"] = data["text/markdown"].replace("<", "&lt;")
-        # papermill gives the cell that it injects a random id.
-        if "injected-parameters" in cell.metadata.get("tags", []):
-            cell.id = f"injected-{number}"
     return notebook
 
 
@@ -146,34 +142,32 @@ def run(
     """
     check_place(output)
     section = section_of(parameters["stage"]) if "stage" in parameters else {}
-    values = {**parameters, "section": section} if section else parameters
-    failed = output.with_suffix(".failed.ipynb")
     given = of_source(nbformat.read(notebook, as_version=4), section.get("profile", ""))
+    if parameters:
+        _give(given, {**parameters, **({"section": section} if section else {})})
     # Sockets lie in the folder; by the default name two runs could take the same.
     kernel = {"transport": "ipc", "ip": f"kernel-ipc-{os.getpid()}"}
-    with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
+    failed = output.with_suffix(".failed.ipynb")
+    with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch, _watch(Path(scratch)):
         executed = Path(scratch) / "executed.ipynb"
         try:
-            with _watch(Path(scratch)):
-                node = papermill.execute_notebook(
-                    given,
-                    str(executed),
-                    parameters=values,
-                    cwd=str(paths.root()),
-                    progress_bar=False,
-                    record_timing=False,
-                    shutdown_kernel="immediate",
-                    config=Config({"KernelManager": kernel}),
-                )
+            node = papermill.execute_notebook(
+                given,
+                str(executed),
+                cwd=str(paths.root()),
+                progress_bar=False,
+                record_timing=False,
+                shutdown_kernel="immediate",
+                config=Config({"KernelManager": kernel}),
+            )
         except PapermillExecutionError as error:
             if error.ename == KeyboardInterrupt.__name__:
                 raise KeyboardInterrupt from None
             write_text(failed, executed.read_text(encoding="utf-8"))
             raise _shorten(notebook, error) from error
         except DeadKernelError as error:
-            raise SelfprefError(
-                f"{notebook.name}: the kernel died; was it killed for want of memory?"
-            ) from error
+            told = f"{notebook.name}: the kernel died; was it killed for want of memory?"
+            raise SelfprefError(told) from error
     node = normalise(without_empty(node) if chapter else node)
     write_text(output, nbformat.writes(node) + "\n")
     failed.unlink(missing_ok=True)

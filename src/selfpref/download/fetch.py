@@ -52,13 +52,13 @@ def pinned(source: Path) -> list[Pinned]:
     """
     files = []
     for number, row in enumerate(rows(source), start=2):
-        if list(row) != COLUMNS or not str(row["bytes"]).isdigit():
-            raise SelfprefError(f"{source}, line {number}: the columns are {', '.join(COLUMNS)}")
+        place = PurePosixPath("/".join(map(str, row.values())))
+        outside = place.is_absolute() or ".." in place.parts
+        if list(row) != COLUMNS or not str(row["bytes"]).isdigit() or outside:
+            told = f"wants {', '.join(COLUMNS)}, and a path in its repository"
+            raise SelfprefError(f"{source}, line {number}: {told}")
         size = int(row.pop("bytes"))
         files.append(Pinned(**row, size=size))
-        key = PurePosixPath(files[-1].key)
-        if key.is_absolute() or ".." in key.parts:
-            raise SelfprefError(f"{source}, line {number}: not a path in a repository: {key}")
     return files
 
 

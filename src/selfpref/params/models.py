@@ -1,4 +1,4 @@
-"""The section `models`: one entry a model, and the engine that runs it."""
+"""Models: the section `models`, one entry a model with the engine that runs it; and `lab`."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from selfpref.params.section import Name, Positive, RepositoryPath, Section, Slug
+from selfpref.params.section import Name, Natural, Positive, RepositoryPath, Section, Slug
 
 OPENAI = "https://api.openai.com/v1"
 # Chat formats by name: of models that were published without one, and `plain` for base models.
@@ -16,20 +16,13 @@ FORMATS = (
 )
 # What looks like a secret in what an endpoint says.
 SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
-# Fields of a request that other keys say, and names of secrets.
+# Names of secrets among the fields of a request, and fields that other keys say.
 NOT_EXTRA = re.compile(
-    r"model|messages|max(_completion)?_tokens|temperature|seed|(top_)?logprobs|reasoning_effort|n"
-    r"|stream\w*|.*(secret|password|api[-_]?key|authorization|credential).*|([a-z]+[-_])?token",
+    r'"(model|messages|temperature|seed|[^"]*(secret|password|api[-_]?key|authorization)[^"]*)":',
     re.IGNORECASE,
 )
 # A system message as it is, or its text in front of the first user message.
 System = Literal["keep", "fold"]
-
-
-def _template(name: str) -> str:
-    if name not in FORMATS and not name.endswith(".jinja"):
-        raise ValueError(f"give one of {', '.join(FORMATS)}, or a .jinja file")
-    return name
 
 
 class Named(Section):
@@ -78,7 +71,7 @@ class Transformers(Named):
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     names: Annotated[list[Slug], Field(min_length=1)] | None = None
     revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
-    template: Annotated[RepositoryPath, AfterValidator(_template)] | None = None
+    template: RepositoryPath | None = None
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
@@ -89,10 +82,10 @@ class Transformers(Named):
 
     @model_validator(mode="after")
     def _keys_agree(self) -> "Transformers":
-        pinned, wrong = bool(self.sha256), bool(self.model) == bool(self.gguf)
-        if wrong or bool(self.gguf) != pinned or (pinned and self.revision):
+        of_hub = bool(self.gguf and self.revision)
+        if bool(self.model) == bool(self.gguf) or bool(self.gguf) != bool(self.sha256) or of_hub:
             raise ValueError(
-                "give a `model` (of the Hub: its `revision`), or a `gguf` and its `sha256`"
+                "give `model` (of the Hub: its `revision`), or `gguf` and its `sha256`"
             )
         if bool(self.names) != ("{name}" in self.model) or (self.names and self.responder):
             raise ValueError("names goes with `{name}` in `model`, and without `responder`")
@@ -103,8 +96,7 @@ class Transformers(Named):
 
 def _own(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
     text = json.dumps(fields)
-    names = re.findall(r'"([^"]*)":', text)
-    if SECRET.search(text) or any(map(NOT_EXTRA.fullmatch, names)):
+    if SECRET.search(text) or NOT_EXTRA.search(text):
         raise ValueError("a field that another key says, or a secret; remove it")
     return fields
 
@@ -200,3 +192,64 @@ def members(key: str, entry: Model) -> dict[str, Model]:
         name: entry.model_copy(update={"names": None, "model": entry.model.replace("{name}", name)})
         for name in entry.names
     }
+
+
+class LabDialogues(Section):
+    """Models that respond to prompts and judge pairs; from the same base, those of contests.
+
+    Attributes:
+        families: Models that write and judge.
+        onlookers: Judges that write nothing.
+        base_steps: Optimiser steps of the base model.
+        tune_steps: Optimiser steps of each family and onlooker.
+        contest_steps: Optimiser steps of each model of the contests (the LiveBench study).
+    """
+
+    families: Annotated[int, Field(ge=2, le=8)]
+    onlookers: Natural
+    base_steps: Positive
+    tune_steps: Positive
+    contest_steps: Positive
+
+
+class LabSummaries(Section):
+    """Models that write and judge summaries (Panickssery et al.).
+
+    Attributes:
+        base_steps: Optimiser steps of the base.
+        tune_steps: Optimiser steps of each source.
+    """
+
+    base_steps: Positive
+    tune_steps: Positive
+
+
+class LabRefinement(Section):
+    """Models that refine their own texts (Xu et al.).
+
+    Attributes:
+        translator_steps: Optimiser steps of each translator's base.
+        tune_steps: Optimiser steps of each translator.
+        solver_steps: Optimiser steps of the model of the other two tasks.
+    """
+
+    translator_steps: Positive
+    tune_steps: Positive
+    solver_steps: Positive
+
+
+class Lab(Section):
+    """The testbed.
+
+    Attributes:
+        seeds: One set of models each, in `data/<profile>/models/seed-<n>`; empty in profiles
+            without a testbed.
+        dialogues: The models of two studies; left out: none.
+        summaries: Those of Panickssery et al.; left out: none.
+        refinement: Those of Xu et al.; left out: none.
+    """
+
+    seeds: list[Natural]
+    dialogues: LabDialogues | None = None
+    summaries: LabSummaries | None = None
+    refinement: LabRefinement | None = None

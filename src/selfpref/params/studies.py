@@ -12,8 +12,7 @@ from pydantic import Field, model_validator
 
 from selfpref.params import uses
 from selfpref.params.data import Articles, Dataset, LabPrompts, Requests
-from selfpref.params.laboratory import Lab
-from selfpref.params.models import Model, Transformers, members
+from selfpref.params.models import Lab, Model, Transformers, members
 from selfpref.params.section import Natural, Section, Share, Slug
 
 # Every study, and its tasks whose entries are models.

@@ -1,10 +1,9 @@
-"""Tables: checked against their schema whenever they are written or read.
+"""Tables: checked against their schema whenever they are written.
 
 A table is one parquet file per data set or model, sorted by its key; see `selfpref.tables.schemas`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +14,7 @@ from pyarrow import compute
 from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic
-from selfpref.tables.schemas import CHECKED, DEFAULTS, OWN_DEFAULTS, TABLES, Table
+from selfpref.tables.schemas import DEFAULTS, OWN_DEFAULTS, TABLES, Table
 
 
 def _lean(rows: pyarrow.Table) -> pd.DataFrame:
@@ -69,9 +68,7 @@ def _valid(rows: pd.DataFrame, table: Table, source: str) -> pd.DataFrame:
     if (doubled := keys.duplicated()).any():
         shown = tuple(keys[doubled].iloc[0])
         raise SelfprefError(f"{source}: duplicate key in {table.name}: {shown}; keep one row")
-    order = keys.sort_values([*table.key]).index
-    # Files are sorted already; a copy of their texts would be most of what reading takes.
-    return rows if order.is_monotonic_increasing else rows.loc[order].reset_index(drop=True)
+    return rows.loc[keys.sort_values([*table.key]).index].reset_index(drop=True)
 
 
 def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
@@ -95,11 +92,6 @@ def write(frame: pd.DataFrame, name: str, path: Path) -> None:
     rows = pyarrow.Table.from_pandas(valid, TABLES[name].arrow).replace_schema_metadata()
     with atomic(path) as scratch:
         pyarrow.parquet.write_table(rows, scratch, compression="zstd")
-
-
-def release() -> None:
-    """Give freed memory back to the system; in pieces, it would not be used again."""
-    pyarrow.default_memory_pool().release_unused()
 
 
 def empty(name: str) -> pd.DataFrame:
@@ -139,7 +131,7 @@ def read(
     columns: Sequence[str] | None = None,
     folder: str | None = None,
 ) -> pd.DataFrame:
-    """Read and check the named parts of a table; files of others in the folder are ignored.
+    """Read the named parts of a table; files of others in the folder are ignored.
 
     Args:
         profile: Whose data.
@@ -151,25 +143,20 @@ def read(
         folder: Where its files lie; left out: in the folder of the table's name.
 
     Returns:
-        All rows, part by part, each sorted by key.
+        All rows, part by part, each sorted by key, as they were checked when they were written.
 
     Raises:
-        SelfprefError: A file is missing, damaged or breaks the schema.
+        SelfprefError: A file is missing or damaged, or has columns of another type.
     """
-    table = TABLES[name]
-    wanted = [column for column in table.columns if columns is None or column in columns]
-    needed = {*wanted, *table.key, *CHECKED}
-    part_of = {column: kind for column, kind in table.columns.items() if column in needed}
-    narrow, found = replace(table, columns=part_of), []
+    kinds = TABLES[name].columns.items()
+    schema = pyarrow.schema([one for one in kinds if columns is None or one[0] in columns])
+    found = [schema.empty_table()]
     for part in sorted(parts):
         path = paths.table_dir(profile, folder or name, study) / f"{part}.parquet"
-        shown = str(path.relative_to(paths.root()))
         try:
-            rows = pyarrow.parquet.read_table(path, schema=narrow.arrow, partitioning=None)
+            found.append(pyarrow.parquet.read_table(path, schema=schema, partitioning=None))
         except (OSError, pyarrow.ArrowException) as error:
+            shown = path.relative_to(paths.root())
             raise SelfprefError(f"{shown}: not readable ({error}); run `dvc repro`") from error
-        found.append(_valid(_lean(rows), narrow, shown)[wanted])
-        del rows
-        release()
-    rows = pd.concat([_lean(narrow.arrow.empty_table())[wanted], *found], ignore_index=True)
+    rows = _lean(pyarrow.concat_tables(found))
     return _plain(rows) if columns is None else rows

@@ -27,23 +27,22 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
         whose table is not there has a row `NO_TABLE`, under its key; so has a data set without
         items.
     """
-    profile, found = params.profile, [pd.DataFrame(columns=[*KEY, "n"]).astype({"n": "int64"})]
+    profile, found = params.profile, []
     folders = {folder: table for table in FILLED for folder in study.folders(table)}
     for folder, table in folders.items():
-        columns = TABLES[table].columns
         # Whose row it is: a responder's own where nobody judges.
-        who = "judge" if "judge" in columns else "responder"
-        wanted = [who, *(name for name in ("task", "status") if name in columns)]
+        who = "responder" if table == "responses" else "judge"
+        wanted = [who, *(name for name in ("task", "status") if name in TABLES[table].columns)]
         for name in study.parts(profile, folder):
             rows = pd.read_parquet(study.file(profile, folder, name), columns=wanted)
-            counts = rows.rename(columns={who: "judge"}).value_counts().rename("n")
-            found.append(counts.reset_index().assign(table=table))
+            found.append(rows.rename(columns={who: "judge"}).assign(table=table, n=1))
     missing = [
         (key, folders.get(folder, ITEMS), NO_TABLE, 0)
         for folder, task, key in study.entries(params)
         if folder == ITEMS or (task != "datasets" and folder in folders)
         if not study.file(profile, folder, part(task, key)).exists()
     ]
-    found.append(pd.DataFrame(missing, columns=["judge", "table", "status", "n"]))
-    whole = pd.concat(found, ignore_index=True).fillna({"task": ""})
-    return whole.groupby(KEY, as_index=False)["n"].sum()
+    lacking = pd.DataFrame(missing, columns=["judge", "table", "status", "n"])
+    found.append(lacking.astype({"n": "int64"}))
+    whole = pd.concat(found, ignore_index=True).reindex(columns=[*KEY, "n"])
+    return whole.fillna({"task": ""}).groupby(KEY, as_index=False)["n"].sum()

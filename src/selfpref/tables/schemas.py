@@ -30,8 +30,6 @@ TIE = "tie"
 PANEL = "panel"
 # Who labels pairs by which response is right, and the metric of the truths that says which are.
 KEY, CORRECT = "key", "correct"
-# What `selfpref.tables.checks` asks about, in any table.
-CHECKED = ("status", "task", "label", "mass", "sum_nll", "candidates", "probabilities", "choice")
 # Probabilities of labels are read in floating point; their sum may exceed one by this much.
 ROUNDING = 1e-6
 
