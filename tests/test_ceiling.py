@@ -92,10 +92,10 @@ def write(study, part, category, number, metadata, responses=()):
     said = [[{"role": "user", "content": f"question {name} for {study}"}] for name in names]
     items = {"item_id": names, "cluster": names, "messages": said, "category": category}
     items["metadata"] = [metadata % {"n": n} for n in range(number)]
-    made = {"items": pd.DataFrame(items), "responses": responses, "labels": ()}
-    for table in ("items", "responses", *(["labels"] if study == "wataoka" else [])):
-        filled = tables.fill(made[table], table, study=study)
-        tables.write(filled, table, paths.table_dir("live", table, study) / f"{part}.parquet")
+    made = {"items": pd.DataFrame(items), "responses": responses}
+    made |= {"labels": ()} if study == "wataoka" else {}
+    filled = {table: tables.fill(rows, table, study=study) for table, rows in made.items()}
+    registry.STUDIES[study].write("live", part, **filled)
 
 
 class Repository:
@@ -177,16 +177,10 @@ def test_a_judge_reads_the_labelled_pairs_where_there_are_some(repository):
     pair = {"item_id": "own/1", "responder_a": "one", "responder_b": "anna", "label": "a"}
     turned = pair | {"responder_a": "anna", "responder_b": "one", "label": "b"}
     votes = [{**one, "annotator": who} for one in (pair, turned) for who in ("p", "q")]
-    filled = tables.fill(votes, "labels", study="wataoka")
-    tables.write(filled, "labels", paths.table_dir("live", "labels", "wataoka") / "own.parquet")
+    registry.STUDIES["wataoka"].write(
+        "live", "own", labels=tables.fill(votes, "labels", study="wataoka")
+    )
     assert row(ceiling.bounds(params), "wataoka.judge.one", "one")["calls"] == 2
-
-
-def test_a_pinned_set_that_is_not_read_yet_is_counted_by_its_size():
-    rows = ceiling.bounds(load(STAGED / "profiles/paper-livebench.yaml"))
-    assert rows["calls"].gt(0).all()
-    assert rows["known after"].str.startswith("dvc repro livebench-items@").all()
-    assert "by the sizes of sets that are not read yet" in ceiling.text(rows)
 
 
 def test_what_is_not_read_yet_is_not_counted(repository):

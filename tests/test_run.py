@@ -109,6 +109,13 @@ def test_a_caption_brings_no_html_into_the_page():
     assert output["data"]["text/markdown"] == "judge &lt;script>, p &lt; 1"
 
 
+def test_a_mistake_in_the_arguments_is_told_in_one_line(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", "work.ipynb"])
+    told = "error: the following arguments are required: output; see selfpref run --help\n"
+    assert capsys.readouterr().err == told
+
+
 def test_what_cannot_be_written_is_said_in_one_line(monkeypatch, capsys):
     def refuse(path):
         raise OSError(errno.EROFS, "Read-only file system", "data/lab")

@@ -75,11 +75,6 @@ def names_file() -> Path:
     return root() / "data" / "names.csv"
 
 
-def claims_source() -> Path:
-    """What the papers claim, and how it is tested."""
-    return root() / "data" / "claims.yaml"
-
-
 def judge_prompts_file() -> Path:
     """The list that pins the prompts of FastChat's judges."""
     return root() / "src" / "selfpref" / "prompts" / "judge-prompts.csv"

@@ -25,7 +25,6 @@ def source(tmp_path, monkeypatch):
 FAULTS = {
     "cut off": lambda body: (len(body), body[:2500]),
     "short": lambda body: (len(body) - 5, body[:-5]),
-    "other bytes": lambda body: (len(body), body[::-1]),
 }
 
 
@@ -82,7 +81,7 @@ def test_a_directory_is_read_in_place_and_its_files_are_checked(source, tmp_path
 
 @pytest.mark.parametrize(
     ("fault", "told"),
-    [("503", "503"), ("cut off", "run again to go on"), ("short", HASH), ("other bytes", HASH)],
+    [("503", "503"), ("cut off", "run again to go on"), ("short", HASH)],
 )
 def test_a_lasting_fault_is_named_and_what_arrived_is_kept(source, faulty, tmp_path, fault, told):
     root, seen = faulty(fault, 4)
@@ -90,7 +89,7 @@ def test_a_lasting_fault_is_named_and_what_arrived_is_kept(source, faulty, tmp_p
         fetch(source)
     assert f"{root}{FOLDER}/b.txt" in str(failure.value)
     assert told in str(failure.value)
-    assert len(str(failure.value).splitlines()) <= 2
+    assert str(failure.value).splitlines()[1].startswith("4 tries; ")
     assert seen[f"{FOLDER}/b.txt"] == 4
     assert not list((tmp_path / "cache").rglob("b.txt"))
     fetch(source)

@@ -46,7 +46,7 @@ def _of_pairs(params: Params, task: str, use: Any, name: str, items: pd.DataFram
     if task == "judge":
         asked = n * (n - 1) // 2
         if use.pairs == "own":
-            asked = items["wrote"].map(lambda wrote: responder(params, name) in wrote) * (n - 1)
+            asked = n - 1
         elif use.pairs != "all" and dataset not in params.wataoka.label and any(items["voted"]):
             asked = items["voted"]
     total = asked.groupby(items["cluster"]).sum().nlargest(most).sum()
@@ -124,10 +124,7 @@ def _sets(params: Params, study: str, use: Any) -> list[str]:
 
 
 def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
-    """Items with who will have responded; None: not read yet.
-
-    Of each item `wrote` is who, `n` how many, and `voted` how many of their pairs are labelled.
-    """
+    """Items, `n` responses there will be to each, and `voted` of their pairs; None: not read."""
     names = ("items", "responses", *(["labels"] if study == "wataoka" else []))
     try:
         found = {name: tables.read(params.profile, name, study, [dataset]) for name in names}
@@ -141,8 +138,7 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
         for name in params.names(key)
         if dataset in _sets(params, study, use)
     }
-    items["wrote"] = [writers | there.get(item, set()) for item in items["item_id"]]
-    items["n"] = items["wrote"].map(len)
+    items["n"] = [len(writers | there.get(item, set())) for item in items["item_id"]]
     labels = found.get("labels", tables.empty("labels"))
     pairs = zip(labels["item_id"], labels["responder_a"], labels["responder_b"], strict=True)
     voted = Counter(item for item, _ in {(item, frozenset(pair)) for item, *pair in pairs})
@@ -191,7 +187,7 @@ def bounds(params: Params) -> pd.DataFrame:
 
 def text(rows: pd.DataFrame) -> str:
     """The table for the terminal, with the sum and how it is counted."""
-    shown = rows.astype(object).where(rows.notna(), "")
+    shown = rows.astype(object).fillna("")
     table = shown.to_markdown(index=False, tablefmt="simple", intfmt=",")
     unread = "; the commands read the rest and ask no model" * bool(rows["calls"].isna().any())
     return (

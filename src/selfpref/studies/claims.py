@@ -45,7 +45,7 @@ VERDICTS = {
 
 def papers() -> dict[str, Any]:
     """data/claims.yaml: by study its `paper` and its `claims`."""
-    return dict(YAML(typ="safe").load(paths.claims_source()))
+    return dict(YAML(typ="safe").load(paths.root() / "data/claims.yaml"))
 
 
 def tested(study: str, frames: Frames) -> pd.DataFrame:

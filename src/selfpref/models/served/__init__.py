@@ -26,16 +26,6 @@ from selfpref.params import Hosted
 # Limit of a reply that is a verdict, such as `[[A]]`, where the prefill cannot be sent; and of one
 # that is a label alone, with whitespace before it.
 VERDICT_TOKENS, LABEL_TOKENS = 16, 2
-# Bytes of text for each token.
-BYTES = 4
-
-
-def of_text(text: str) -> int:
-    """A guess at the tokens of a text: one for every four bytes, since no tokenizer is known.
-
-    English prose has 4 to 5 bytes a token, code and other scripts fewer: for those it is low.
-    """
-    return -(-len(text.encode()) // BYTES)
 
 
 class HostedModel:
