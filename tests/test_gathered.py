@@ -130,7 +130,7 @@ def test_a_notebook_opened_as_it_is_has_what_it_gathers(repositories):
         names = cell(notebook)
         folder = next(one for one in repositories.values() if names["stage"] in stages(one))
         with chdir(folder):
-            assert gather(names["stage"], names["section"]).seed
+            assert gather(names["stage"], names["section"]).profile
 
 
 def test_what_a_notebook_changes_is_what_it_gathers(repositories, monkeypatch):

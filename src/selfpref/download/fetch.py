@@ -6,6 +6,7 @@ from the public raw-file address of each repository at its commit, or from the r
 `<owner>/<repository>/<commit>/<path>`.
 """
 
+import csv
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,6 @@ import pooch
 import requests
 
 from selfpref import progress
-from selfpref.download import cache_dir, rows
 from selfpref.errors import SelfprefError
 
 DEFAULT_ROOT = "https://raw.githubusercontent.com"
@@ -27,6 +27,24 @@ RETRIES = 3
 # Seconds without a byte before a server counts as dead.
 STALL = 30
 CONNECTIONS = 8
+
+
+def cache_dir() -> Path:
+    """Where they lie: `$SELFPREF_CACHE`, else the user's cache folder. Shared by all clones."""
+    return Path(os.environ.get("SELFPREF_CACHE") or pooch.os_cache("selfpref"))
+
+
+def rows(source: Path) -> list[dict[str, str]]:
+    """The rows of a source, a CSV file that pins what is downloaded.
+
+    Raises:
+        SelfprefError: It cannot be read.
+    """
+    try:
+        with open(source, newline="", encoding="utf-8") as handle:
+            return list(csv.DictReader(handle))
+    except OSError as error:
+        raise SelfprefError(f"{source}: {error.strerror}; correct `source` in params") from error
 
 
 class Pinned(NamedTuple):

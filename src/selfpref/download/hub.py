@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from selfpref.download import cache_dir, rows
+from selfpref.download.fetch import cache_dir, rows
 from selfpref.errors import SelfprefError
 
 PINNED = ["repository", "revision", "split"]
