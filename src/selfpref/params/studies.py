@@ -215,8 +215,8 @@ class Params(Section):
         listed = [getattr(one, "judges", ()) for one in self.wataoka.datasets.values()]
         # A set without a list has more judges than are known here.
         if None not in listed:
-            judges = {*self._responders(self.wataoka.judge), *chain(*listed)}
-            yield "wataoka.panel", self.wataoka.panel, judges, "wataoka.judge"
+            there = {*self._responders(self.wataoka.judge), *chain(*listed)}
+            yield "wataoka.panel", self.wataoka.panel, there, "wataoka.judge"
         contests = self.livebench
         judges, breakers = self._of(contests.judge), self._of(contests.tie_break)
         for category, contest in contests.categories.items():
