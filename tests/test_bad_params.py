@@ -51,8 +51,6 @@ panickssery: {finetune: {readers: {evaluators: {notes-2: {on: novels}}}}}
     panickssery.finetune.readers: 'novels' is not in `panickssery.datasets`; add or correct it
 panickssery: {recognise: {solver: {prompts: lab, min_mass: 0.5}}}
     panickssery.recognise.solver.own: 'solver' is not in `panickssery.respond`; add or correct it
-xu: {refine: {solver: {arms: [accept-all, external]}}}
-    xu.refine.solver.external: name another model, or drop the arm `external`
 models: {umpire: {trust_remote_code: true}}
     models.umpire.transformers.trust_remote_code: unknown key; remove it or correct its spelling
 {models: {umpire: {responder: terse}}, wataoka: {perplexity: {umpire: {prompts: lab}}}}
@@ -73,12 +71,6 @@ models: {mine: SERVED, key: sk-secret-0123}}
     models.mine.openai.key: String should match pattern '^[A-Z_]
 models: {mine: {engine: openai, model: m, base_url: 'http://user:secret@127.0.0.1:1/v1'}}
     models.mine.openai.base_url: String should match pattern '^https?://
-models: {mine: SERVED, extra: {headers: {Authorization: Bearer sk-secret-0123}}}}
-    models.mine.openai.extra: a field that another key says, or a secret; remove it
-models: {mine: SERVED, extra: {user: sk-secret-0123}}}
-    models.mine.openai.extra: a field that another key says, or a secret; remove it
-models: {mine: SERVED, extra: {model: other}}}
-    models.mine.openai.extra: a field that another key says, or a secret; remove it
 """
 CASES = [
     (base, *case)

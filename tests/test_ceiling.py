@@ -162,7 +162,6 @@ def test_no_stage_asks_more_than_was_known_before(repository):
             for name in models:
                 asked, known = repository.asked(name)[earlier[name] :], row(before, stage, name)
                 assert 0 < len(asked) <= known["calls"], stage
-                assert sum(body["max_tokens"] for body in asked) <= known["reply tokens"], stage
                 exact |= {stage} if len(asked) == known["calls"] else set()
     # Which questions are read is drawn, all pairs may be labelled, revisions accepted.
     loose = {"wataoka.perplexity.one", "wataoka.judge.two", "xu.refine.one", "xu.refine.two"}

@@ -1,9 +1,9 @@
-"""What models are asked at most, by stage, before anything is asked.
+"""How many calls every stage makes at most, before any is made.
 
 Counted from the items, released responses and labels, and the parameters, as if every model wrote
 all that it is asked for, and every judge of a refinement found fault to the last step: the numbers
 are the same before and after any stage, and whatever the store holds. A call is what has one
-answer, however often it is tried; its reply is as long as its limit.
+answer, however often it is tried.
 """
 
 from collections import Counter
@@ -16,32 +16,23 @@ import pandas as pd
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
 from selfpref.models.open import responder
-from selfpref.models.served import VERDICT_TOKENS
 from selfpref.params import Params, hosted, load
-from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index
 from selfpref.studies.xu.items import CATEGORIES
 
-COUNTS = ["calls", "reply tokens"]
-COLUMNS = ["model", "engine", "stage", *COUNTS, "known after"]
-# Calls, and the limit of the reply to each.
-Counts = Iterator[tuple[float, int]]
+COLUMNS = ["model", "engine", "stage", "calls", "known after"]
 
 
-def _verdict(use: Any) -> tuple[int, int]:
-    """How often a model gives each verdict, and the limit of its reply."""
-    words = getattr(use, "score_mode", "logprobs") != "logprobs" or use.prompts == "pair-v2"
-    return getattr(use, "samples", None) or 1, use.max_tokens if words else VERDICT_TOKENS
+def _repeats(use: Any) -> int:
+    """How often a model gives each verdict."""
+    return getattr(use, "samples", None) or 1
 
 
-def _of_pairs(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
-    """What a model is asked about the responses to the items of one data set (Wataoka et al.)."""
+def _of_pairs(params: Params, task: str, use: Any, _: str, items: pd.DataFrame) -> float:
+    """Calls of one model about one data set, whose items `_read` returns (Wataoka et al.)."""
     n, dataset = items["n"], items.attrs["dataset"]
-    # Which questions are drawn is not looked at: these have the most calls.
-    most = getattr(use, "questions", {}).get(dataset, len(items))
     if task == "respond":
-        yield len(items), use.max_tokens
-        return
+        return len(items)
     asked = n
     if task == "judge":
         asked = n * (n - 1) // 2
@@ -49,67 +40,65 @@ def _of_pairs(params: Params, task: str, use: Any, name: str, items: pd.DataFram
             asked = n - 1
         elif use.pairs != "all" and dataset not in params.wataoka.label and any(items["voted"]):
             asked = items["voted"]
-    total = asked.groupby(items["cluster"]).sum().nlargest(most).sum()
+    # Which questions are drawn is not looked at: these have the most calls.
+    most = use.questions.get(dataset, len(items))
+    total: float = asked.groupby(items["cluster"]).sum().nlargest(most).sum()
     if task == "perplexity":
         alone = use.without_prompt is None or dataset in use.without_prompt
-        yield (1 + alone) * total, 1
-    else:
-        repeats, limit = _verdict(use)
-        # So many of others, and as many of its own.
-        drawn = min(total, 2 * use.pairs) if isinstance(use.pairs, int) else total
-        yield 2 * repeats * drawn, limit
+        return (1 + alone) * total
+    # So many of others, and as many of its own.
+    drawn = min(total, 2 * use.pairs) if isinstance(use.pairs, int) else total
+    return 2 * _repeats(use) * drawn
 
 
-def _of_summaries(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
-    """The same of the summaries of one data set (Panickssery et al.)."""
-    n, dataset, article = items["n"], items.attrs["dataset"], article_index(items)
+def _of_summaries(params: Params, task: str, use: Any, _: str, items: pd.DataFrame) -> float:
+    """The same of summaries (Panickssery et al.)."""
+    dataset, article = items.attrs["dataset"], article_index(items)
+    # One response to each article is the judge's own, or its base's.
+    others = items["n"] - 1
     if task == "respond":
-        yield len(items), use.max_tokens
-    elif task == "finetune":
-        for tuning in use.evaluators.values():
-            others = (n[article < tuning.articles] - 1).sum() if tuning.on == dataset else 0
-            yield round(2 * others * tuning.replay / (1 - tuning.replay)), VERDICT_TOKENS
-    else:
-        # One response to each article is the judge's own, or its base's.
-        judged = n[article >= params.panickssery.articles[dataset].train]
-        repeats, limit = _verdict(use)
-        each = 2 * repeats * len(getattr(use, "evaluators", [name]))
-        yield each * (len(PAIR_TASKS) * (judged - 1).sum() + judged.sum()), limit
+        return len(items)
+    if task == "finetune":
+        tuned = [one for one in use.evaluators.values() if one.on == dataset]
+        shares = [one.replay / (1 - one.replay) * others[article < one.articles] for one in tuned]
+        return sum(round(2 * share.sum()) for share in shares)
+    judged = others[article >= params.panickssery.articles[dataset].train]
+    evaluators = len(getattr(use, "evaluators", [use]))
+    return 2 * _repeats(use) * evaluators * float((len(PAIR_TASKS) * judged + judged + 1).sum())
 
 
-def _of_contests(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
-    """The same of contests, category by category (LiveBench)."""
+def _of_contests(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> float:
+    """The same of contests, over all categories (LiveBench)."""
+    calls = 0
     for category, entry in params.livebench.categories.items():
         number = len(items[items["category"].eq(category)].iloc[entry.start : entry.end])
         each = len(entry.responders)
         if task == "respond" and name in entry.responders:
-            yield number * entry.respond, use.max_tokens
+            calls += number * entry.respond
         if task == "judge" and name in entry.judges:
-            marks = CHOICE_PROMPTS[use.prompts].mark_tokens
-            yield number * each * use.tries * entry.score, marks
-            repeats, limit = _verdict(use)
             turns = each if use.orders == "cyclic" else 1
-            yield number * repeats * turns * entry.prefer, limit
+            calls += number * each * use.tries * entry.score
+            calls += number * _repeats(use) * turns * entry.prefer
         if task == "tie_break" and name == entry.tie_breaker:
-            repeats, limit = _verdict(use)
-            yield number * repeats, limit
+            calls += number * _repeats(use)
+    return calls
 
 
-def _of_refinement(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
-    """The same of refinement, its own texts or those that an external model reads (Xu et al.).
+def _of_refinement(_: Params, task: str, use: Any, __: str, items: pd.DataFrame) -> float:
+    """The same of refinement, by the writer or the external model (Xu et al.).
 
     Each text is judged when it is written, by the writer or another, and read afresh at the end.
     """
+    calls = 0
     for kind in use.tasks:
-        number = items["category"].eq(CATEGORIES[kind]).sum()
         rounds = use.rounds if kind == "correctness" else []
         texts = use.steps * (1 + len(use.arms)) + max([1, *use.best_of, *rounds])
-        if task == "refine":
-            yield number * texts, use.max_tokens
-        yield number * texts * (1 + use.repeats), use.feedback_tokens
+        each = 1 + use.repeats + (task == "refine")
+        calls += items["category"].eq(CATEGORIES[kind]).sum() * texts * each
+    return calls
 
 
-ASKED = {
+CALLS = {
     "wataoka": _of_pairs,
     "panickssery": _of_summaries,
     "livebench": _of_contests,
@@ -131,10 +120,10 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
     except SelfprefError:
         return None
     items, there = found["items"], found["responses"].groupby("item_id")["responder"].agg(set)
-    section = params.study(study)
+    task = "refine" if study == "xu" else "respond"
     writers = {
         responder(params, name)
-        for key, use in getattr(section, "refine" if study == "xu" else "respond").items()
+        for key, use in getattr(params.study(study), task).items()
         for name in params.names(key)
         if dataset in _sets(params, study, use)
     }
@@ -159,41 +148,35 @@ def _stages(params: Params) -> Iterator[tuple[str, str, str, Any, str]]:
 
 
 def bounds(params: Params) -> pd.DataFrame:
-    """What every stage asks of every model at most.
+    """How often every stage asks every model at most.
 
     Returns:
-        `COLUMNS`. Where items are not there yet the counts are null, and `known after` is the
+        `COLUMNS`. Where items are not there yet the calls are null, and `known after` is the
         command that reads them, which asks no model. No rows where nothing is asked.
     """
     params = params.model_copy(update={"models": {**params.models, **params.every_model()}})
     read, rows = cache(partial(_read, params)), []
     for study, task, key, use, model in _stages(params):
-        entry = hosted(params.models[model])
-        thought = entry.reasoning_tokens if entry and entry.reasons else 0
         found = {dataset: read(study, dataset) for dataset in _sets(params, study, use)}
         unread = [f"{study}-items@{name}" for name, items in found.items() if items is None]
-        asked = [
-            (calls, calls * (limit + thought))
-            for name in params.names(key if task == "external" else model)
-            for items in ([] if unread else found.values())
-            for calls, limit in ASKED[study](params, task, use, name, items)
-        ]
-        counts = [None, None] if unread else map(sum, zip((0, 0), *asked, strict=True))
+        names = params.names(key if task == "external" else model)
+        calls = None
+        if not unread:
+            args = [(name, items) for name in names for items in found.values()]
+            calls = sum(CALLS[study](params, task, use, *one) for one in args)
         stage = f"{study}.{'refine' if task == 'external' else task}.{key}"
         after = f"dvc repro {' '.join(unread)}" if unread else ""
-        rows.append([model, params.models[model].engine, stage, *counts, after])
-    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
+        rows.append([model, params.models[model].engine, stage, calls, after])
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"calls": "Int64"})
 
 
 def text(rows: pd.DataFrame) -> str:
-    """The table for the terminal, with the sum and how it is counted."""
+    """The table for the terminal, with the sum."""
     shown = rows.astype(object).fillna("")
     table = shown.to_markdown(index=False, tablefmt="simple", intfmt=",")
     unread = "; the commands read the rest and ask no model" * bool(rows["calls"].isna().any())
-    return (
-        f"{table}\n\nAt most {rows['calls'].sum():,} calls{unread}.\nWhat is answered already "
-        "counts too. Tokens of replies are their limits."
-    )
+    calls = f"At most {rows['calls'].sum():,} calls{unread}."
+    return f"{table}\n\n{calls}\nWhat is answered already counts too."
 
 
 def refuse(params: Params) -> None:

@@ -1,10 +1,9 @@
 """Models: the section `models`, one entry a model with the engine that runs it; and `lab`."""
 
-import json
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from selfpref.params.section import Name, Natural, Positive, RepositoryPath, Section, Slug
 
@@ -16,11 +15,6 @@ FORMATS = (
 )
 # What looks like a secret in what an endpoint says.
 SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
-# Names of secrets among the fields of a request, and fields that other keys say.
-NOT_EXTRA = re.compile(
-    r'"(model|messages|temperature|seed|[^"]*(secret|password|api[-_]?key|authorization)[^"]*)":',
-    re.IGNORECASE,
-)
 # A system message as it is, or its text in front of the first user message.
 System = Literal["keep", "fold"]
 
@@ -94,13 +88,6 @@ class Transformers(Named):
         return self
 
 
-def _own(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    text = json.dumps(fields)
-    if SECRET.search(text) or NOT_EXTRA.search(text):
-        raise ValueError("a field that another key says, or a secret; remove it")
-    return fields
-
-
 class Hosted(Named):
     """A model behind the OpenAI chat API.
 
@@ -138,7 +125,7 @@ class Hosted(Named):
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     reasoning_tokens: Positive = 4096
-    extra: Annotated[dict[str, JsonValue], AfterValidator(_own)] = {}
+    extra: dict[str, JsonValue] = {}
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 6

@@ -234,10 +234,6 @@ class Params(Section):
 
     def _misfits(self) -> Iterator[tuple[str, str]]:
         """By place what does not go together, with the remedy."""
-        for key, use in self.xu.refine.items():
-            others = self.names(use.external)
-            if "external" in use.arms and len(others) == 1 and others[0] in self.names(key):
-                yield f"xu.refine.{key}.external", "name another model, or drop the arm `external`"
         for key, tuned in self.panickssery.finetune.items():
             place = f"panickssery.finetune.{key}"
             if tuned.method != "export" and not isinstance(self.models[tuned.model], Transformers):
