@@ -115,15 +115,6 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
-def _shorten(notebook: Path, error: PapermillExecutionError) -> SelfprefError:
-    """Papermill's forty lines in one or two."""
-    told = error.evalue.strip()
-    if error.ename == SelfprefError.__name__:
-        return SelfprefError(told)
-    reason = told.partition("\n")[0]
-    return SelfprefError(f"{notebook.name}, cell {error.exec_count}: {error.ename}: {reason}")
-
-
 def run(
     notebook: Path, output: Path, parameters: Mapping[str, str], *, chapter: bool = False
 ) -> None:
@@ -164,7 +155,12 @@ def run(
             if error.ename == KeyboardInterrupt.__name__:
                 raise KeyboardInterrupt from None
             write_text(failed, executed.read_text(encoding="utf-8"))
-            raise _shorten(notebook, error) from error
+            told = error.evalue.strip()
+            if error.ename != SelfprefError.__name__:
+                # Papermill has forty lines.
+                reason = told.partition("\n")[0]
+                told = f"{notebook.name}, cell {error.exec_count}: {error.ename}: {reason}"
+            raise SelfprefError(told) from error
         except DeadKernelError as error:
             told = f"{notebook.name}: the kernel died; was it killed for want of memory?"
             raise SelfprefError(told) from error
