@@ -48,7 +48,7 @@ def _of_pairs(params: Params, task: str, use: Any, _: str, items: pd.DataFrame) 
         return (1 + alone) * total
     # So many of others, and as many of its own.
     drawn = min(total, 2 * use.pairs) if isinstance(use.pairs, int) else total
-    return 2 * _repeats(use) * drawn
+    return float(2 * _repeats(use) * drawn)
 
 
 def _of_summaries(params: Params, task: str, use: Any, _: str, items: pd.DataFrame) -> float:

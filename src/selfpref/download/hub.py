@@ -15,16 +15,6 @@ from selfpref.errors import SelfprefError
 PINNED = ["repository", "revision", "split"]
 
 
-def _pinned(source: Path) -> dict[str, str]:
-    found = rows(source)
-    known = (PINNED, [*PINNED, "configuration"])
-    if len(found) != 1 or list(found[0]) not in known or not all(found[0].values()):
-        raise SelfprefError(
-            f"{source}: wants one row of {', '.join(PINNED)} and, if need be, configuration"
-        )
-    return found[0]
-
-
 def load(source: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
     """The rows of a pinned data set, downloaded once; see `open_set`."""
     return [dict(row) for row in open_set(source, columns)]
@@ -53,7 +43,10 @@ def open_set(source: Path, columns: Sequence[str], configuration: str | None = N
     datasets.logging.set_verbosity_error()
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 
-    pinned = _pinned(source)
+    listed = rows(source)
+    if len(listed) != 1 or not {*PINNED} <= {*listed[0]}:
+        raise SelfprefError(f"{source}: wants one row of {', '.join(PINNED)}")
+    pinned = listed[0]
     name = pinned["repository"]
     try:
         found = datasets.load_dataset(
