@@ -197,8 +197,15 @@ class Params(Section):
             called = [] if task == "finetune" else self._responders(entries)
             if twice := [name for name in called if called.count(name) > 1]:
                 raise ValueError(f"{study}.{task}: two are called {twice[0]!r}; change one name")
-        for place, wrong in self._misfits():
-            raise ValueError(f"{place}: {wrong}")
+        for key, use in self.panickssery.finetune.items():
+            place, local = f"panickssery.finetune.{key}", self.models[use.model]
+            if use.method != "export" and not isinstance(local, Transformers):
+                told = "`engine: transformers` is tuned here, others by `method: export`"
+                raise ValueError(f"{place}: {told}")
+            for name, one in use.evaluators.items():
+                if one.articles > (most := self.panickssery.articles[one.on].train):
+                    told = f"more than the {most} of panickssery.datasets.{one.on}.train"
+                    raise ValueError(f"{place}.evaluators.{name}.articles: {told}")
         return self
 
     def _named(self) -> Iterator[tuple[str, Iterable[str], Collection[str], str]]:
@@ -231,17 +238,6 @@ class Params(Section):
             place, on = f"panickssery.finetune.{key}", [one.on for one in use.evaluators.values()]
             yield f"{place}.model", self.names(use.model), *writers
             yield place, on, self.panickssery.articles, "panickssery.datasets"
-
-    def _misfits(self) -> Iterator[tuple[str, str]]:
-        """By place what does not go together, with the remedy."""
-        for key, tuned in self.panickssery.finetune.items():
-            place = f"panickssery.finetune.{key}"
-            if tuned.method != "export" and not isinstance(self.models[tuned.model], Transformers):
-                yield place, "`engine: transformers` is tuned here, others by `method: export`"
-            for name, tuning in tuned.evaluators.items():
-                if tuning.articles > (most := self.panickssery.articles[tuning.on].train):
-                    wrong = f"more than the {most} of panickssery.datasets.{tuning.on}.train"
-                    yield f"{place}.evaluators.{name}.articles", f"{wrong}; the others are judged"
 
     def study(self, name: str) -> Any:
         """The section of a study."""
