@@ -1,7 +1,8 @@
-"""A study's tables: one file a data set or entry, and no others left over."""
+"""A study's tables: one file a data set or entry, no others left over, and who has rows."""
 
 import itertools
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from selfpref import tables
 from selfpref.__main__ import main
 from selfpref.params import TASKS, load
 from selfpref.studies.registry import STUDIES
+from selfpref.tables.asked import asked
 from selfpref.tables.parts import StudyTables, part
 
 
@@ -78,15 +80,12 @@ def test_only_a_valid_file_sweeps(repository, capsys):
 
 
 STUDY = StudyTables("s", ("verdicts",), {"ties": ["break"]}, {"ties": "verdicts"})
-VERDICT = {
-    "study": "s", "judge": "j", "task": "preference", "variant": "plain",
-    "candidates": ["a", "b"], "choice": "a", "status": "ok",
-}  # fmt: skip
+VERDICT = {"judge": "j", "candidates": ["a", "b"], "choice": "a", "status": "ok"}
 
 
 def test_a_table_is_what_lies_in_its_folders(repository):
     for folder, key in itertools.product(("verdicts", "ties"), ("b", "a")):
-        rows = tables.fill([VERDICT | {"item_id": f"{folder}/{key}"}], "verdicts")
+        rows = tables.fill([VERDICT | {"item_id": f"{folder}/{key}"}], "verdicts", study="s")
         STUDY.write("lab", key, **{folder: rows}, dropped=pd.DataFrame())
     assert STUDY.parts("lab", "ties") == ["a", "b"]
     read = STUDY.read("lab", "verdicts")
@@ -99,3 +98,46 @@ def test_a_table_is_what_lies_in_its_folders(repository):
     # A base's key may be its evaluators', and a data set's that of its labels.
     names = {part(task, "key") for task in ("recognise", "finetune", "label")}
     assert names == {"key", "tuned-key", "labelled-key"}
+
+
+COUNTED = StudyTables(
+    "s",
+    ("items", "verdicts"),
+    {"verdicts": ["judge"], "ties": ["tie_break"], "labels": ["judge"]},
+    {"ties": "verdicts"},
+)
+
+
+def entries_of(**entries):
+    section = SimpleNamespace(**{"datasets": {}, "judge": {}, "tie_break": {}} | entries)
+    return SimpleNamespace(profile="lab", study=lambda name: section)
+
+
+def test_rows_are_counted_by_status_over_all_files_and_a_stage_that_failed_is_named(
+    repository,
+):
+    assert asked(COUNTED, entries_of()).empty
+    verdicts = pd.DataFrame({"judge": ["j", "j", "k"], "responder": "r", "task": "preference"})
+    written = {
+        "s/verdicts/j": verdicts.assign(status=["ok", "refused", "ok"]),
+        # Two folders of one table.
+        "s/ties/j": verdicts[:1].assign(status="ok"),
+        "s/responses/j": pd.DataFrame({"responder": ["j"] * 2, "status": "ok"}),
+        # Of another study, and of a folder that is no table of models.
+        "t/verdicts/other": verdicts.assign(status="ok"),
+        "s/labels/d": verdicts.assign(status="ok"),
+    }
+    for place, rows in written.items():
+        path = repository / f"data/lab/{place}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows.to_parquet(path)
+    entries = {"datasets": {"d": None}, "judge": {"j": None, "l": None}, "tie_break": {"t": None}}
+    assert asked(COUNTED, entries_of(**entries)).to_numpy().tolist() == [
+        ["d", "items", "", "no table", 0],
+        ["j", "responses", "", "ok", 2],
+        ["j", "verdicts", "preference", "ok", 2],
+        ["j", "verdicts", "preference", "refused", 1],
+        ["k", "verdicts", "preference", "ok", 1],
+        ["l", "verdicts", "", "no table", 0],
+        ["t", "verdicts", "", "no table", 0],
+    ]

@@ -61,7 +61,7 @@ def _of_summaries(params: Params, task: str, use: Any, _: str, items: pd.DataFra
     if task == "finetune":
         tuned = [one for one in use.evaluators.values() if one.on == dataset]
         shares = [one.replay / (1 - one.replay) * others[article < one.articles] for one in tuned]
-        return sum(round(2 * share.sum()) for share in shares)
+        return float(sum(round(2 * share.sum()) for share in shares))
     judged = others[article >= params.panickssery.articles[dataset].train]
     evaluators = len(getattr(use, "evaluators", [use]))
     return 2 * _repeats(use) * evaluators * float((len(PAIR_TASKS) * judged + judged + 1).sum())

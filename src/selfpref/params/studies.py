@@ -210,7 +210,7 @@ class Params(Section):
 
     def _named(self) -> Iterator[tuple[str, Iterable[str], Collection[str], str]]:
         """By place the names that stand there, and all that may, with where those stand."""
-        yield "studies", self.studies, TASKS, "params.yaml"
+        yield "studies", self.studies, TASKS, ", ".join(TASKS)
         sets = self.wataoka.datasets, "wataoka.datasets"
         for study, task, entries in self.tasks():
             for key, use in entries.items():

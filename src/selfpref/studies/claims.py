@@ -28,7 +28,7 @@ from selfpref.files import atomic
 from selfpref.plots.save import tables
 from selfpref.say import Estimate, at, said
 
-ADDRESS = re.compile(r"(?P<table>\w+)(?:\[(?P<where>[^\]]*)\])?\.(?P<column>\w+)")
+ADDRESS = re.compile(r"(\w+)(?:\[([^\]]*)\])?\.(\w+)")
 Frames = Mapping[str, pd.DataFrame]
 COLUMNS = ["study", "paper", "claim", "place", "test", "finding", "verdict", "value", "lo", "hi"]
 COLUMNS += ["cell", "figure"]
