@@ -24,9 +24,9 @@ wataoka: {datasets: {mt-bench: {source: ../mt-bench.csv}}}
 wataoka: {datasets: {mt-bench: {aliases: {x: y}}}}
     wataoka.datasets.mt-bench.mt-bench: aliases: only for `reader: pairs or fastchat or arena or
 wataoka: {datasets: {vicuna.80: {reader: vicuna80, source: a.csv}}}
-    wataoka.datasets.vicuna.80.[key]: String should match pattern '^[a-z0-9]+
+    wataoka.datasets.vicuna.80.[key]: write it in a-z, 0-9 and hyphens
 xu: {truth: chrf}
-    xu.truth: String should match pattern 'mqm$'
+    xu.truth: take a metric on the scale of MQM, whose name ends in mqm
 studies: [xu, wang]
     studies: 'wang' is not in
 """
@@ -39,6 +39,8 @@ wataoka: {judge: {judges: {score_mode: sampled, samples: 5}}}
     wataoka.judge.judges: temperature is 0, so all samples are one; set it above 0
 wataoka: {judge: {judges: {samples: 5}}}
     wataoka.judge.judges: samples goes with `score_mode: sampled`, and only with it
+wataoka: {label: {seed-0: {noise: null}}}
+    wataoka.label.seed-0: pairs and noise: both for `reader: lab`, and only it
 wataoka: {panel: [sure, sue]}
     wataoka.panel: 'sue' is not in `wataoka.judge`; add or correct it
 livebench: {categories: {sum: {tie_breaker: sure}}}
@@ -51,8 +53,12 @@ panickssery: {finetune: {readers: {evaluators: {notes-2: {on: novels}}}}}
     panickssery.finetune.readers: 'novels' is not in `panickssery.datasets`; add or correct it
 panickssery: {recognise: {solver: {prompts: lab, min_mass: 0.5}}}
     panickssery.recognise.solver.own: 'solver' is not in `panickssery.respond`; add or correct it
+xu: {refine: {solver: {arms: [accept-all, external]}}}
+    xu.refine.solver.external: name another model, or drop the arm `external`
 models: {umpire: {trust_remote_code: true}}
     models.umpire.transformers.trust_remote_code: unknown key; remove it or correct its spelling
+models: {fair: {engine: transformers, model: data/fair}}
+    models.translators: another entry names a model of its and differs; change one
 {models: {umpire: {responder: terse}}, wataoka: {perplexity: {umpire: {prompts: lab}}}}
     wataoka.perplexity: two are called 'terse'; change one name
 models: {readers: {model: data/clerk}}
@@ -61,16 +67,24 @@ models: {umpire: {sha256: PIN}}
     models.umpire.transformers: give `model` (of the Hub: its `revision`)
 models: {umpire: {model: '', gguf: 'a:../m.gguf', sha256: PIN}}
     models.umpire.transformers.gguf: String should match pattern
+models: {mine: {engine: ray, inner: {engine: rey}, workers: 2}}
+    models.mine.ray.inner: Input tag 'rey' found using 'engine' does not match any of the expected
 models: {mine: {engine: ray, inner: SERVED}}}
     models.mine.ray.workers: missing; add it (docs/parameters.md lists every key)
 models: {mine: {model: m}}
-    models.mine: Unable to extract tag using discriminator 'engine'
+    models.mine: no `engine` (of a model) or `reader` (of a data set); add it
 models: {mine: {engine: openai, model: m}}
     models.mine.openai: key is missing; add `key: OPENAI_API_KEY`
 models: {mine: SERVED, key: sk-secret-0123}}
-    models.mine.openai.key: String should match pattern '^[A-Z_]
+    models.mine.openai.key: name the environment variable that holds the key, never the key
 models: {mine: {engine: openai, model: m, base_url: 'http://user:secret@127.0.0.1:1/v1'}}
-    models.mine.openai.base_url: String should match pattern '^https?://
+    models.mine.openai.base_url: give http://… or https://… up to its /v1, without @ or ?
+models: {mine: SERVED, extra: {headers: {Authorization: Bearer sk-secret-0123}}}}
+    models.mine.openai.extra: a field that another key says, or a secret; remove it
+models: {mine: SERVED, extra: {user: sk-secret-0123}}}
+    models.mine.openai.extra: a field that another key says, or a secret; remove it
+models: {mine: SERVED, extra: {model: other}}}
+    models.mine.openai.extra: a field that another key says, or a secret; remove it
 """
 CASES = [
     (base, *case)

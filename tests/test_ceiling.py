@@ -1,7 +1,6 @@
 """What models are asked at most: never less than a server is asked, and known before it is."""
 
 import itertools
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,7 +11,7 @@ from conftest import STAGED
 from ruamel.yaml import YAML
 from scripted import Scripted, by_rule, completion, position
 
-from selfpref import tables
+from selfpref import paths, tables
 from selfpref.__main__ import main
 from selfpref.commands import ceiling
 from selfpref.errors import SelfprefError
@@ -20,11 +19,11 @@ from selfpref.params import load
 from selfpref.studies import registry
 from selfpref.tables.parts import part
 
-yaml = YAML(typ="safe")
+yaml = YAML()
 # By study its sets, then every task with its entries.
 SECTIONS = """
 wataoka:
-  datasets: {own: {reader: prompts, source: params.yaml}}
+  datasets: {own: {reader: prompts}}
   label: {}
   respond: {one: &chat {prompts: chat, max_tokens: 30, temperature: 1.0}, two: *chat}
   judge:
@@ -35,7 +34,7 @@ wataoka:
     one: {prompts: chat, questions: {own: 2}}
     two: {prompts: chat, without_prompt: []}
 livebench:
-  datasets: {own: {reader: livebench-hub, source: params.yaml}}
+  datasets: {own: {reader: livebench-hub}}
   categories: {list: {responders: [one, two, anna], judges: [one, two], tie_breaker: two, start: 1,
     end: 3}}
   respond: {one: &writing {prompts: plain, max_tokens: 30, temperature: 1.0}, two: *writing}
@@ -44,21 +43,25 @@ livebench:
     two: {prompts: plain, min_mass: 0.1, orders: seeded, <<: *sampled}
   tie_break: {two: &plain {prompts: plain, min_mass: 0.1}}
 panickssery:
-  datasets: {own: {reader: articles, source: params.yaml, articles: 4, train: 1}}
+  datasets: {own: {reader: articles, articles: 4, train: 1}}
   respond: {one: *writing, two: *writing}
   finetune: {host: {model: two, prompts: plain, min_mass: 0.1, method: export, evaluators: {
     self: {on: own, variant: self-recognition, articles: 1, replay: 0.5}}}}
   recognise: {one: *plain, two: {<<: [*plain, *sampled]}}
 xu:
-  datasets:
-    words: {reader: commongen-hard, source: params.yaml}
-    sums: {reader: math, source: params.yaml}
+  datasets: {words: {reader: commongen-hard}, sums: {reader: math}}
   refine:
     one: {tasks: [coverage, correctness], external: two, best_of: [1, 3], rounds: [2, 4],
       arms: [accept-all, accept-random, external, noise], steps: 3, repeats: 2,
       feedback_tokens: 20, <<: *writing}
     two: {tasks: [coverage], external: two, steps: 2, feedback_tokens: 20, <<: *writing}
 """
+TASKS = [
+    (study, task, uses)
+    for study, section in YAML(typ="safe").load(SECTIONS).items()
+    for task, uses in section.items()
+    if task not in ("datasets", "label", "categories")
+]
 
 
 class Says:
@@ -89,10 +92,37 @@ def write(study, part, category, number, metadata, responses=()):
     said = [[{"role": "user", "content": f"question {name} for {study}"}] for name in names]
     items = {"item_id": names, "cluster": names, "messages": said, "category": category}
     items["metadata"] = [metadata % {"n": n} for n in range(number)]
-    made = {"items": pd.DataFrame(items), "responses": responses}
-    made |= {"labels": ()} if study == "wataoka" else {}
-    filled = {table: tables.fill(rows, table, study=study) for table, rows in made.items()}
-    registry.STUDIES[study].write("live", part, **filled)
+    made = {"items": pd.DataFrame(items), "responses": responses, "labels": ()}
+    for table in ("items", "responses", *(["labels"] if study == "wataoka" else [])):
+        filled = tables.fill(made[table], table, study=study)
+        tables.write(filled, table, paths.table_dir("live", table, study) / f"{part}.parquet")
+
+
+class Repository:
+    """One whose items are there, with two served models and everything that they are asked."""
+
+    def __init__(self, path, server):
+        self.path, self.server = path, server
+        self.params = yaml.load((STAGED / "profiles/live.yaml").read_text())
+        served = {"engine": "openai", "base_url": server.url, "server": "vllm", "retries": 0}
+        self.params["models"] = {name: served | {"model": name} for name in ("one", "two")}
+        for study, section in YAML(typ="safe").load(SECTIONS).items():
+            for entry in section["datasets"].values():
+                entry["source"] = "params.yaml"
+            self.params[study].update(section)
+
+    def load(self):
+        with open(self.path, "w") as handle:
+            yaml.dump(self.params, handle)
+        return load(self.path)
+
+    def asked(self, model):
+        """What a model was asked for an answer so far; a likelihood takes other requests beside."""
+        return [
+            body
+            for path, _, body in self.server.received
+            if path.endswith("completions") and body["model"] == model
+        ]
 
 
 @pytest.fixture
@@ -109,26 +139,8 @@ def repository(tmp_path, monkeypatch):
         ("sums", "correctness", "mathematics"),
     ):
         write("xu", name, kind, 2, f'{{"task": "{task}", "concepts": ["dog", "word"]}}')
-    values = yaml.load((STAGED / "profiles/live.yaml").read_text())
-    for study, section in yaml.load(SECTIONS).items():
-        values[study] |= section
     with Scripted(Says()) as server:
-        served = {"engine": "openai", "base_url": server.url, "server": "vllm", "retries": 0}
-        values["models"] = {name: served | {"model": name} for name in ("one", "two")}
-        yield values, server
-
-
-def written(values):
-    """The parameters, active."""
-    with open("params.yaml", "w") as handle:
-        yaml.dump(values, handle)
-    return load(Path("params.yaml").resolve())
-
-
-def asked(server, model):
-    """How often a model was asked for an answer; a likelihood takes other requests beside."""
-    received = (body["model"] for path, _, body in server.received if path.endswith("completions"))
-    return sum(name == model for name in received)
+        yield Repository(tmp_path / "params.yaml", server)
 
 
 def row(rows, stage, model="two"):
@@ -137,21 +149,21 @@ def row(rows, stage, model="two"):
 
 
 def test_no_stage_asks_more_than_was_known_before(repository):
-    values, server = repository
-    params = written(values)
+    params = repository.load()
     before, exact, stages = ceiling.bounds(params), set(), set()
-    for study, task, uses in params.tasks():
+    for study, task, uses in TASKS:
         for key, use in uses.items():
             stages.add(stage := f"{study}.{task}.{key}")
-            models = {model := getattr(use, "model", key), getattr(use, "external", model)}
-            earlier = {name: asked(server, name) for name in models}
+            models = {model := use.get("model", key), use.get("external", model)}
+            earlier = {name: len(repository.asked(name)) for name in models}
             made = registry.make(params, study, task, key)
             if task != "finetune":
                 registry.STUDIES[study].write("live", part(task, key), **made)
             for name in models:
-                calls, most = asked(server, name) - earlier[name], row(before, stage, name)["calls"]
-                assert 0 < calls <= most, stage
-                exact |= {stage} if calls == most else set()
+                asked, known = repository.asked(name)[earlier[name] :], row(before, stage, name)
+                assert 0 < len(asked) <= known["calls"], stage
+                assert sum(body["max_tokens"] for body in asked) <= known["reply tokens"], stage
+                exact |= {stage} if len(asked) == known["calls"] else set()
     # Which questions are read is drawn, all pairs may be labelled, revisions accepted.
     loose = {"wataoka.perplexity.one", "wataoka.judge.two", "xu.refine.one", "xu.refine.two"}
     assert exact == stages - loose
@@ -160,15 +172,21 @@ def test_no_stage_asks_more_than_was_known_before(repository):
 
 
 def test_a_judge_reads_the_labelled_pairs_where_there_are_some(repository):
-    params = written(repository[0])
+    params = repository.load()
     assert row(ceiling.bounds(params), "wataoka.judge.one", "one")["calls"] == 2 * (3 * 3 + 1)
     pair = {"item_id": "own/1", "responder_a": "one", "responder_b": "anna", "label": "a"}
     turned = pair | {"responder_a": "anna", "responder_b": "one", "label": "b"}
     votes = [{**one, "annotator": who} for one in (pair, turned) for who in ("p", "q")]
-    registry.STUDIES["wataoka"].write(
-        "live", "own", labels=tables.fill(votes, "labels", study="wataoka")
-    )
+    filled = tables.fill(votes, "labels", study="wataoka")
+    tables.write(filled, "labels", paths.table_dir("live", "labels", "wataoka") / "own.parquet")
     assert row(ceiling.bounds(params), "wataoka.judge.one", "one")["calls"] == 2
+
+
+def test_a_pinned_set_that_is_not_read_yet_is_counted_by_its_size():
+    rows = ceiling.bounds(load(STAGED / "profiles/paper-livebench.yaml"))
+    assert rows["calls"].gt(0).all()
+    assert rows["known after"].str.startswith("dvc repro livebench-items@").all()
+    assert "by the sizes of sets that are not read yet" in ceiling.text(rows)
 
 
 def test_what_is_not_read_yet_is_not_counted(repository):
@@ -181,31 +199,31 @@ def test_what_is_not_read_yet_is_not_counted(repository):
 
 @pytest.mark.parametrize("ray", [{}, {"engine": "ray", "workers": 2}])
 def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(repository, capsys, ray):
-    values, server = repository
-    models = values["models"]
+    models = repository.params["models"]
     two = models["two"]
     models["two"] = ray | {"inner": two} if ray else two
-    rows = ceiling.bounds(written(values))
+    rows = ceiling.bounds(repository.load())
     calls = rows.loc[rows["model"].eq("two"), "calls"].sum()
     two["max_calls"] = int(calls) - 1
     models["one"]["max_calls"] = 1_000_000
-    params = written(values)
+    params = repository.load()
     assert main(["check", "--out", "checked"]) == 1
     told = capsys.readouterr().err
     assert f"models.two.max_calls is {calls - 1:,}: wataoka.respond.two, wataoka.judge.two" in told
     assert f"may ask {calls:,} calls; nothing was asked" in told
     assert len(told.splitlines()) == 2
-    assert not Path("checked").exists()
+    assert not paths.root().joinpath("checked").exists()
     # A stage looks at its own models.
     ceiling.refuse(params.model_copy(update={"models": {"one": params.models["one"]}}))
     with pytest.raises(SelfprefError, match=r"models\.two\.max_calls"):
         ceiling.refuse(params.model_copy(update={"models": {"two": params.models["two"]}}))
     two["max_calls"] = int(calls)
-    written(values)
+    repository.load()
     assert main(["check"]) == 0
     # Nothing is asked where the store answers.
-    written(values | {"offline": True})
+    repository.params["offline"] = True
+    repository.load()
     capsys.readouterr()
     assert main(["check"]) == 0
     assert capsys.readouterr().out == ""
-    assert not server.received
+    assert not repository.server.received

@@ -28,10 +28,13 @@ def test_a_study_is_one_by_every_list():
     assert {*TASKS} <= {*type(PARAMS).model_fields}
 
 
-def test_a_reader_of_another_study_is_refused():
+def test_a_reader_of_another_study_and_a_source_that_is_not_there_are_refused():
     entry = Dataset(reader="mt-bench", source="a.csv")
     section = PARAMS.xu.model_copy(update={"datasets": {"own": entry}})
     with pytest.raises(SelfprefError, match=r"own\.reader: the readers of xu are xu,"):
+        registry.read(PARAMS.model_copy(update={"xu": section}), "xu", "own")
+    section.datasets["own"] = Dataset(reader="xu", source="a.csv")
+    with pytest.raises(SelfprefError, match=r"xu\.datasets\.own\.source: a\.csv is not there"):
         registry.read(PARAMS.model_copy(update={"xu": section}), "xu", "own")
 
 

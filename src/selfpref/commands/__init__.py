@@ -1,5 +1,6 @@
 """What the command line does beside calling one function of a room.
 
 run         a notebook with the parameters of its stage, by papermill
-ceiling     how many calls the stages make at most
+ceiling     how many calls and tokens the stages ask at most
+profiles    which params.yaml is active
 """

@@ -1,14 +1,19 @@
-"""How many calls every stage makes at most, before any is made.
+"""What models are asked at most, by stage, before anything is asked.
 
 Counted from the items, released responses and labels, and the parameters, as if every model wrote
 all that it is asked for, and every judge of a refinement found fault to the last step: the numbers
 are the same before and after any stage, and whatever the store holds. A call is what has one
-answer, however often it is tried.
+answer, however often it is tried; its reply is as long as its limit. Tokens of prompts are guessed:
+the words of the wording's longest prompt, an item's and responses of mean length, those to come at
+their limits. Pinned sets that are not read yet have the size and mean lengths of `sizes.csv`: those
+of the releases' own copies, and of the Arena as published (arXiv 2309.11998, Table 1).
 """
 
-from collections import Counter
+import json
 from collections.abc import Iterator
 from functools import cache, partial
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,94 +21,101 @@ import pandas as pd
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
 from selfpref.models.open import responder
+from selfpref.models.served import VERDICT_TOKENS
 from selfpref.params import Params, hosted, load
+from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index
 from selfpref.studies.xu.items import CATEGORIES
 
-COLUMNS = ["model", "engine", "stage", "calls", "known after"]
+COUNTS = ["calls", "prompt tokens", "reply tokens"]
+COLUMNS = ["model", "engine", "stage", *COUNTS, "known after"]
+# Tokens of the longest prompt of each wording, without its texts.
+WORDS = {"lab": 20, "chat": 100, "plain": 180, "pair-v2": 290, "authors": 700}
+# Bytes of text for each token: English prose has 4 to 5, code and other scripts fewer.
+BYTES = 4
+SIZES = Path(__file__).with_name("sizes.csv")
+# Calls, how many responses each reads, and the limit of its reply.
+Counts = Iterator[tuple[float, int, int]]
 
 
-def _repeats(use: Any) -> int:
-    """How often a model gives each verdict."""
-    return getattr(use, "samples", None) or 1
+def _tokens(text: str) -> int:
+    """A guess at the tokens of a text, since no tokenizer is known."""
+    return -(-len(text.encode()) // BYTES)
 
 
-def _of_pairs(params: Params, task: str, use: Any, _: str, items: pd.DataFrame) -> float:
-    """Calls of one model about one data set, whose items `_read` returns (Wataoka et al.)."""
-    n, dataset = items["n"], items.attrs["dataset"]
-    if task == "respond":
-        return len(items)
-    asked = n
-    if task == "judge":
-        asked = n * (n - 1) // 2
-        if use.pairs == "own":
-            asked = n - 1
-        elif use.pairs != "all" and dataset not in params.wataoka.label and any(items["voted"]):
-            asked = items["voted"]
+def _verdict(params: Params, use: Any, name: str) -> tuple[int, int]:
+    """How often a model gives each verdict, and the limit of its reply."""
+    label = 1 if hosted(params.models[name]) is None else VERDICT_TOKENS
+    words = getattr(use, "score_mode", "logprobs") != "logprobs" or use.prompts == "pair-v2"
+    return getattr(use, "samples", None) or 1, use.max_tokens if words else label
+
+
+def _asked(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
+    """What one model is asked about the items of one data set, as `_read` returns them."""
+    n, dataset, (repeats, limit) = items["n"], items.attrs["dataset"], _verdict(params, use, name)
     # Which questions are drawn is not looked at: these have the most calls.
-    most = use.questions.get(dataset, len(items))
-    total: float = asked.groupby(items["cluster"]).sum().nlargest(most).sum()
-    if task == "perplexity":
-        alone = use.without_prompt is None or dataset in use.without_prompt
-        return (1 + alone) * total
-    # So many of others, and as many of its own.
-    drawn = min(total, 2 * use.pairs) if isinstance(use.pairs, int) else total
-    return float(2 * _repeats(use) * drawn)
+    most = getattr(use, "questions", {}).get(dataset, len(items))
+    match task:
+        case "respond":
+            yield len(items), 0, use.max_tokens
+        case "judge":
+            mine = items["wrote"].map(lambda wrote: responder(params, name) in wrote) * (n - 1)
+            pairs, label = n * (n - 1) // 2, params.wataoka.label.get(dataset)
+            if use.pairs == "own":
+                pairs = mine
+            elif use.pairs != "all" and not label and items["voted"].any():
+                pairs = items["voted"]
+            total = pairs.groupby(items["cluster"]).sum().nlargest(most).sum()
+            if label and label.pairs and use.pairs == "labelled":
+                total = min(total, label.pairs + items["voted"].sum())
+            # So many of others, and as many of its own.
+            drawn = min(total, 2 * use.pairs) if isinstance(use.pairs, int) else total
+            yield 2 * repeats * drawn, 2, limit
+        case "perplexity":
+            alone = use.without_prompt is None or dataset in use.without_prompt
+            yield (1 + alone) * n.groupby(items["cluster"]).sum().nlargest(most).sum(), 1, 1
+        case "finetune":
+            for tuning in use.evaluators.values():
+                read = article_index(items) < (tuning.articles if tuning.on == dataset else 0)
+                share = tuning.replay / (1 - tuning.replay)
+                yield round(2 * (n[read] - 1).sum() * share), 2, limit
+        case "recognise" | "recognise-tuned":
+            # One response to each article is the judge's own, or its base's.
+            judged = n[article_index(items) >= params.panickssery.articles[dataset].train]
+            each = 2 * repeats * (len(use.evaluators) if task == "recognise-tuned" else 1)
+            yield each * len(PAIR_TASKS) * (judged - 1).sum(), 2, limit
+            yield each * judged.sum(), 1, limit
 
 
-def _of_summaries(params: Params, task: str, use: Any, _: str, items: pd.DataFrame) -> float:
-    """The same of summaries (Panickssery et al.)."""
-    dataset, article = items.attrs["dataset"], article_index(items)
-    # One response to each article is the judge's own, or its base's.
-    others = items["n"] - 1
-    if task == "respond":
-        return len(items)
-    if task == "finetune":
-        tuned = [one for one in use.evaluators.values() if one.on == dataset]
-        shares = [one.replay / (1 - one.replay) * others[article < one.articles] for one in tuned]
-        return float(sum(round(2 * share.sum()) for share in shares))
-    judged = others[article >= params.panickssery.articles[dataset].train]
-    evaluators = len(getattr(use, "evaluators", [use]))
-    return 2 * _repeats(use) * evaluators * float((len(PAIR_TASKS) * judged + judged + 1).sum())
-
-
-def _of_contests(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> float:
-    """The same of contests, over all categories (LiveBench)."""
-    calls = 0
+def _contested(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
+    """The same of contests, category by category."""
+    repeats, limit = _verdict(params, use, name)
     for category, entry in params.livebench.categories.items():
         number = len(items[items["category"].eq(category)].iloc[entry.start : entry.end])
         each = len(entry.responders)
         if task == "respond" and name in entry.responders:
-            calls += number * entry.respond
+            yield number * entry.respond, 0, use.max_tokens
         if task == "judge" and name in entry.judges:
+            marks = CHOICE_PROMPTS[use.prompts].mark_tokens
+            yield number * each * use.tries * entry.score, 1, marks
             turns = each if use.orders == "cyclic" else 1
-            calls += number * each * use.tries * entry.score
-            calls += number * _repeats(use) * turns * entry.prefer
+            yield number * repeats * turns * entry.prefer, each, limit
         if task == "tie_break" and name == entry.tie_breaker:
-            calls += number * _repeats(use)
-    return calls
+            yield number * repeats, each, limit
 
 
-def _of_refinement(_: Params, task: str, use: Any, __: str, items: pd.DataFrame) -> float:
-    """The same of refinement, by the writer or the external model (Xu et al.).
+def _refined(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
+    """The same of refinement, its own texts or those that an external model reads.
 
     Each text is judged when it is written, by the writer or another, and read afresh at the end.
     """
-    calls = 0
     for kind in use.tasks:
+        number = items["category"].eq(CATEGORIES[kind]).sum()
         rounds = use.rounds if kind == "correctness" else []
         texts = use.steps * (1 + len(use.arms)) + max([1, *use.best_of, *rounds])
-        each = 1 + use.repeats + (task == "refine")
-        calls += items["category"].eq(CATEGORIES[kind]).sum() * texts * each
-    return calls
-
-
-CALLS = {
-    "wataoka": _of_pairs,
-    "panickssery": _of_summaries,
-    "livebench": _of_contests,
-    "xu": _of_refinement,
-}
+        if task == "refine":
+            yield number * texts, 2, use.max_tokens
+        yield number * texts * (1 + use.repeats), 1, use.feedback_tokens
 
 
 def _sets(params: Params, study: str, use: Any) -> list[str]:
@@ -112,27 +124,62 @@ def _sets(params: Params, study: str, use: Any) -> list[str]:
     return getattr(use, "datasets", None) or [*getattr(params.study(study), held)]
 
 
-def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
-    """Items, `n` responses there will be to each, and `voted` of their pairs; None: not read."""
-    names = ("items", "responses", *(["labels"] if study == "wataoka" else []))
-    try:
-        found = {name: tables.read(params.profile, name, study, [dataset]) for name in names}
-    except SelfprefError:
+def _foreseen(entry: Any) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """Items and responses as many and as long as a pinned set's; None: its size is not known."""
+    sizes = pd.read_csv(SIZES, index_col="source").to_dict("index")
+    if (size := sizes.get(Path(entry.source).stem)) is None:
         return None
-    items, there = found["items"], found["responses"].groupby("item_id")["responder"].agg(set)
-    task = "refine" if study == "xu" else "respond"
-    writers = {
-        responder(params, name)
-        for key, use in getattr(params.study(study), task).items()
-        for name in params.names(key)
-        if dataset in _sets(params, study, use)
-    }
-    items["n"] = [len(writers | there.get(item, set())) for item in items["item_id"]]
-    labels = found.get("labels", tables.empty("labels"))
+    wanted = (getattr(entry, limit, None) for limit in ("articles", "first", "sample"))
+    places = range(min([int(size["items"]), *filter(None, wanted)]))
+    asked = [{"role": "user", "content": "x" * int(size["prompt bytes"])}]
+    items = pd.DataFrame({"item_id": map(str, places), "category": size["category"]})
+    items["metadata"] = [json.dumps({"index": place}) for place in places]
+    items["cluster"], items["messages"] = items["item_id"], [asked] * len(places)
+    wrote = pd.DataFrame({"responder": [f"of the set {n}" for n in range(int(size["responders"]))]})
+    there = items[["item_id"]].merge(wrote, how="cross")
+    return items, there.assign(text="x" * int(size["response bytes"]))
+
+
+def _voted(params: Params, study: str, dataset: str) -> "pd.Series[int]":
+    """How many pairs of responses to each item have a label."""
+    try:
+        labels = tables.read(params.profile, "labels", study, [dataset])
+    except SelfprefError:
+        return pd.Series(dtype=int)
     pairs = zip(labels["item_id"], labels["responder_a"], labels["responder_b"], strict=True)
-    voted = Counter(item for item, _ in {(item, frozenset(pair)) for item, *pair in pairs})
-    items["voted"] = [voted[item] for item in items["item_id"]]
-    items.attrs = {"dataset": dataset}
+    return pd.Series(
+        [item for item, *_ in {(i, *sorted(pair)) for i, *pair in pairs}]
+    ).value_counts()
+
+
+def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
+    """Items with who will have responded; None: neither there yet nor of a known size.
+
+    Of each item `wrote` is who, `n` how many, `voted` how many of their pairs are labelled, and
+    `asked` its tokens; of the attributes `long` is the tokens of a response in the mean, and `read`
+    whether the items are there.
+    """
+    try:
+        items = tables.read(params.profile, "items", study, [dataset])
+        there = tables.read(params.profile, "responses", study, [dataset])
+        foreseen = None
+    except SelfprefError:
+        if (foreseen := _foreseen(params.study(study).datasets[dataset])) is None:
+            return None
+        items, there = foreseen
+    writers, tokens = set(), [*map(_tokens, there["text"])]
+    for key, use in getattr(params.study(study), "refine" if study == "xu" else "respond").items():
+        if dataset in _sets(params, study, use):
+            writers |= {responder(params, name) for name in params.names(key)}
+            tokens += [use.max_tokens] * len(items) * len(params.names(key))
+    wrote = there.groupby("item_id")["responder"].agg(set).to_dict()
+    items["wrote"] = [writers | wrote.get(item, set()) for item in items["item_id"]]
+    items["n"] = items["wrote"].map(len)
+    voted = _voted(params, study, dataset) if study == "wataoka" else pd.Series(dtype=int)
+    items["voted"] = items["item_id"].map(voted).fillna(0).astype(int)
+    items["asked"] = [sum(_tokens(one["content"]) for one in said) for said in items["messages"]]
+    long = sum(tokens) / max(len(tokens), 1)
+    items.attrs = {"dataset": dataset, "long": long, "read": foreseen is None}
     return items
 
 
@@ -148,35 +195,52 @@ def _stages(params: Params) -> Iterator[tuple[str, str, str, Any, str]]:
 
 
 def bounds(params: Params) -> pd.DataFrame:
-    """How often every stage asks every model at most.
+    """What every stage asks of every model at most.
 
     Returns:
-        `COLUMNS`. Where items are not there yet the calls are null, and `known after` is the
-        command that reads them, which asks no model. No rows where nothing is asked.
+        `COLUMNS`. Where items are not there yet the counts are by the size of their set, null
+        where it is not known, and `known after` is the command that reads them. No rows where
+        nothing is asked.
     """
     params = params.model_copy(update={"models": {**params.models, **params.every_model()}})
     read, rows = cache(partial(_read, params)), []
     for study, task, key, use, model in _stages(params):
+        entry, counts = hosted(params.models[model]), pd.Series(0, COUNTS)
+        thought = entry.reasoning_tokens if entry and entry.reasons else 0
         found = {dataset: read(study, dataset) for dataset in _sets(params, study, use)}
-        unread = [f"{study}-items@{name}" for name, items in found.items() if items is None]
+        unread = [
+            f"{study}-items@{name}"
+            for name, items in found.items()
+            if items is None or not items.attrs["read"]
+        ]
+        blind = any(items is None for items in found.values())
+        asked = {"livebench": _contested, "xu": _refined}.get(study, _asked)
         names = params.names(key if task == "external" else model)
-        calls = None
-        if not unread:
-            args = [(name, items) for name in names for items in found.values()]
-            calls = sum(CALLS[study](params, task, use, *one) for one in args)
+        for name, items in () if blind else product(names, found.values()):
+            for calls, texts, limit in asked(params, task, use, name, items):
+                prompt = WORDS[use.prompts] + items["asked"].mean() + texts * items.attrs["long"]
+                counts += [calls, int(calls and calls * prompt), calls * (limit + thought)]
         stage = f"{study}.{'refine' if task == 'external' else task}.{key}"
+        known = [None] * len(COUNTS) if blind else [*counts]
         after = f"dvc repro {' '.join(unread)}" if unread else ""
-        rows.append([model, params.models[model].engine, stage, calls, after])
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"calls": "Int64"})
+        rows.append([model, params.models[model].engine, stage, *known, after])
+    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
 def text(rows: pd.DataFrame) -> str:
-    """The table for the terminal, with the sum."""
-    shown = rows.astype(object).fillna("")
-    table = shown.to_markdown(index=False, tablefmt="simple", intfmt=",")
-    unread = "; the commands read the rest and ask no model" * bool(rows["calls"].isna().any())
-    calls = f"At most {rows['calls'].sum():,} calls{unread}."
-    return f"{table}\n\n{calls}\nWhat is answered already counts too."
+    """The table for the terminal, with the sum and how it is counted."""
+    table = (
+        rows.astype(object)
+        .where(rows.notna(), "")
+        .to_markdown(index=False, tablefmt="simple", intfmt=",")
+    )
+    foreseen = rows["calls"].notna() & rows["known after"].ne("")
+    unread = ", by the sizes of sets that are not read yet" * bool(foreseen.any())
+    unread += "; the commands read the rest and ask no model" * bool(rows["calls"].isna().any())
+    return (
+        f"{table}\n\nAt most {rows['calls'].sum():,} calls{unread}.\nWhat is answered already "
+        "counts too. Tokens of replies are their limits, those of prompts a guess."
+    )
 
 
 def refuse(params: Params) -> None:

@@ -1,9 +1,10 @@
 """Models: the section `models`, one entry a model with the engine that runs it; and `lab`."""
 
+import json
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from selfpref.params.section import Name, Natural, Positive, RepositoryPath, Section, Slug
 
@@ -15,8 +16,20 @@ FORMATS = (
 )
 # What looks like a secret in what an endpoint says.
 SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
+# Fields of a request that other keys say, and names of secrets.
+NOT_EXTRA = re.compile(
+    r"model|messages|max(_completion)?_tokens|temperature|seed|(top_)?logprobs|reasoning_effort|n"
+    r"|stream\w*|.*(secret|password|api[-_]?key|authorization|credential).*|([a-z]+[-_])?token",
+    re.IGNORECASE,
+)
 # A system message as it is, or its text in front of the first user message.
 System = Literal["keep", "fold"]
+
+
+def _template(name: str) -> str:
+    if name not in FORMATS and not name.endswith(".jinja"):
+        raise ValueError(f"give one of {', '.join(FORMATS)}, or a .jinja file")
+    return name
 
 
 class Named(Section):
@@ -65,7 +78,7 @@ class Transformers(Named):
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     names: Annotated[list[Slug], Field(min_length=1)] | None = None
     revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
-    template: RepositoryPath | None = None
+    template: Annotated[RepositoryPath, AfterValidator(_template)] | None = None
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
@@ -86,6 +99,14 @@ class Transformers(Named):
         if self.processes > 1 and (self.names or self.device_map != "cpu"):
             raise ValueError("processes: for one model on a CPU; remove the key")
         return self
+
+
+def _own(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    text = json.dumps(fields)
+    names = re.findall(r'"([^"]*)":', text)
+    if SECRET.search(text) or any(map(NOT_EXTRA.fullmatch, names)):
+        raise ValueError("a field that another key says, or a secret; remove it")
+    return fields
 
 
 class Hosted(Named):
@@ -125,7 +146,7 @@ class Hosted(Named):
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     reasoning_tokens: Positive = 4096
-    extra: dict[str, JsonValue] = {}
+    extra: Annotated[dict[str, JsonValue], AfterValidator(_own)] = {}
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 6

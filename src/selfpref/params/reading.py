@@ -24,6 +24,17 @@ from selfpref.paths import PARAMS, params_file, root
 REMEDIES = {
     "extra_forbidden": "unknown key; remove it or correct its spelling",
     "missing": "missing; add it (docs/parameters.md lists every key)",
+    "union_tag_not_found": "no `engine` (of a model) or `reader` (of a data set); add it",
+}
+# What a text that does not fit its pattern should be, by its key; `[key]` is a key itself.
+NAMES = "write it in a-z, 0-9 and hyphens"
+MEANT = {
+    "key": "name the environment variable that holds the key, never the key",
+    "base_url": "give http://… or https://… up to its /v1, without @ or ?",
+    "truth": "take a metric on the scale of MQM, whose name ends in mqm",
+    "revision": "give the whole commit",
+    "[key]": NAMES,
+    "profile": NAMES,
 }
 
 
@@ -58,6 +69,8 @@ def validated(values: Mapping[str, Any], source: str) -> Params:
         # A misspelt key is both unknown and missing; the first of these is what the user can see.
         found = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
         told = REMEDIES.get(found[0]["type"], found[0]["msg"].removeprefix("Value error, "))
+        if found[0]["type"] == "string_pattern_mismatch":
+            told = MEANT.get(str(found[0]["loc"][-1]), told)
         place = "".join(f"{part}." for part in found[0]["loc"]).removesuffix(".")
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         told = ": ".join(filter(None, [source, place, told]))

@@ -197,16 +197,32 @@ class Params(Section):
             called = [] if task == "finetune" else self._responders(entries)
             if twice := [name for name in called if called.count(name) > 1]:
                 raise ValueError(f"{study}.{task}: two are called {twice[0]!r}; change one name")
-        for key, use in self.panickssery.finetune.items():
-            place, local = f"panickssery.finetune.{key}", self.models[use.model]
-            if use.method != "export" and not isinstance(local, Transformers):
-                told = "`engine: transformers` is tuned here, others by `method: export`"
-                raise ValueError(f"{place}: {told}")
-            for name, one in use.evaluators.items():
+        for place, wrong in self._misfits():
+            raise ValueError(f"{place}: {wrong}")
+        return self
+
+    def _misfits(self) -> Iterator[tuple[str, str]]:
+        """By place what does not go together, with the remedy."""
+        every = self.every_model()
+        for key, entry in self.models.items():
+            if any(model != every[name] for name, model in members(key, entry).items()):
+                yield f"models.{key}", "another entry names a model of its and differs; change one"
+        for key, label in self.wataoka.label.items():
+            lab = self.wataoka.datasets[key].reader == "lab"
+            if {label.pairs is not None, label.noise is not None} != {lab}:
+                yield f"wataoka.label.{key}", "pairs and noise: both for `reader: lab`, and only it"
+        for key, use in self.xu.refine.items():
+            others = self.names(use.external)
+            if "external" in use.arms and len(others) == 1 and others[0] in self.names(key):
+                yield f"xu.refine.{key}.external", "name another model, or drop the arm `external`"
+        for key, tuned in self.panickssery.finetune.items():
+            place, local = f"panickssery.finetune.{key}", self.models[tuned.model]
+            if tuned.method != "export" and not isinstance(local, Transformers):
+                yield place, "`engine: transformers` is tuned here, others by `method: export`"
+            for name, one in tuned.evaluators.items():
                 if one.articles > (most := self.panickssery.articles[one.on].train):
                     told = f"more than the {most} of panickssery.datasets.{one.on}.train"
-                    raise ValueError(f"{place}.evaluators.{name}.articles: {told}")
-        return self
+                    yield f"{place}.evaluators.{name}.articles", told
 
     def _named(self) -> Iterator[tuple[str, Iterable[str], Collection[str], str]]:
         """By place the names that stand there, and all that may, with where those stand."""

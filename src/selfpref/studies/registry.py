@@ -92,13 +92,15 @@ def reader(params: Params, study: str, dataset: str) -> Reader:
     """The reader of one data set.
 
     Raises:
-        SelfprefError: The study has none of that name.
+        SelfprefError: The study has none of that name, or what it reads is not there.
     """
-    name, readers = params.study(study).datasets[dataset].reader, READERS[study] | FILES
-    if name not in readers:
-        where = f"{paths.PARAMS}: {study}.datasets.{dataset}.reader"
-        raise SelfprefError(f"{where}: the readers of {study} are {', '.join(readers)}")
-    return readers[name]
+    entry, readers = params.study(study).datasets[dataset], READERS[study] | FILES
+    where = f"{paths.PARAMS}: {study}.datasets.{dataset}"
+    if entry.reader not in readers:
+        raise SelfprefError(f"{where}.reader: the readers of {study} are {', '.join(readers)}")
+    if not (paths.root() / entry.source).exists():
+        raise SelfprefError(f"{where}.source: {entry.source} is not there; correct the path")
+    return readers[entry.reader]
 
 
 def read(params: Params, study: str, dataset: str) -> Frames:
