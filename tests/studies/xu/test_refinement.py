@@ -13,7 +13,7 @@ from selfpref.studies.xu.bias import Settings, curves, rated
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, addressed, to_table, under_conditions
 from selfpref.studies.xu.measures import expected
-from selfpref.studies.xu.prompts import AUTHORS, PLAIN
+from selfpref.studies.xu.prompts import AUTHORS
 from selfpref.studies.xu.stages import NoiseJudge, accepts, truths_of
 
 ERROR = "'x' is a major accuracy error"
@@ -41,10 +41,9 @@ def by_length(kind, text, seed):
 @pytest.mark.parametrize(
     ("arm", "old", "new", "draw", "accepted"),
     [
-        *(("plain", -5, -1, 0.9, True), ("plain", -5, -5, 0, False), ("plain", -1, -5, 0, False)),
-        *(("external", -30, -25, 0.9, True), ("noise", -1, -1, 0, False)),
-        *(("accept-all", -1, -5, 0.9, True), ("accept-all", None, -5, 0, False)),
-        *(("accept-all", -5, None, 0, False), ("plain", None, 0, 0, False)),
+        *(("plain", -5, -1, 0.9, True), ("noise", -5, -5, 0, False)),
+        *(("external", -30, -25, 0.9, True), ("plain", None, 0, 0, False)),
+        *(("accept-all", -1, -5, 0.9, True), ("accept-all", -5, None, 0, False)),
         *(("accept-random", -1, -5, 0.4, True), ("accept-random", -5, -1, 0.5, False)),
     ],
 )
@@ -108,7 +107,6 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
     [
         # A text, its feedback, and the fresh reading of it at the end.
         ("no error", "better", ["write", "feedback", "feedback"]),
-        ("[BLOCKED]", "better", ["write", "feedback", "feedback"]),
         # An empty revision is not judged.
         (ERROR, "", ["write", "feedback", "revise", "revise", "feedback"]),
         (Text(ERROR, "cut"), "better", ["write", "feedback", "feedback"]),
@@ -120,49 +118,9 @@ def test_nothing_more_is_asked_than_there_is_to_mend(tmp_path, feedback, revisio
     found = refined(tmp_path, [TRANSLATION], engine, steps=2, arms=["accept-all"])
     assert [kind for kind, *_ in engine.asked] == kinds
     assert found["responses"]["text"].tolist() == ["a text"] * 6
-
-
-def test_a_refinement_that_dies_at_step_seven_goes_on_there(tmp_path):
-    def say(kind, text, seed):
-        # Each step one error fewer, so that every revision is accepted.
-        if kind == "write":
-            return "version 0"
-        version = int(re.search(r"version (\d+)", text)[1])
-        return errors(12 - version) if kind == "feedback" else f"version {version + 1}"
-
-    def dying(*asked):
-        # Three items: 3 texts, 3 readings, and 3 + 3 a step.
-        if len(dead.asked) > 6 + 6 * 6 + 2:
-            raise KeyboardInterrupt
-        return say(*asked)
-
-    items = [
-        Item(f"yor-en/{n}", "mqm", f"gbolohun {n}", f"sentence {n}", "Yoruba", "English")
-        for n in (1, 2, 3)
-    ]
-    whole, dead, second = ScriptedEngine(say), ScriptedEngine(dying), ScriptedEngine(say)
-    wanted = refined(tmp_path / "whole", items, whole, steps=10)
-    with pytest.raises(KeyboardInterrupt):
-        refined(tmp_path / "killed", items, dead, steps=10)
-    found = refined(tmp_path / "killed", items, second, steps=10)
-    # The call that it died in has no answer.
-    answered = dead.asked[:-1]
-    assert not set(answered) & set(second.asked)
-    assert sorted(answered + second.asked) == sorted(whole.asked)
-    for name, table in wanted.items():
-        pd.testing.assert_frame_equal(table, found[name])
-
-
-def test_texts_that_were_never_written_are_counted(tmp_path):
-    def say(kind, text, seed):
-        if kind == "write" and "1/4" in text:
-            return Text("", "refused")
-        return Text("half a te", "cut") if kind == "write" else "no error all covered"
-
-    found = refined(tmp_path, [TRANSLATION, PROBLEM, CONCEPTS], say, steps=1)
+    # What was never written is counted.
+    found = refined(tmp_path / "no", [PROBLEM], lambda *_: Text("", "refused"))
     assert found["dropped"].to_dict("records") == [{"refused": 1}]
-    assert set(found["responses"]["item_id"]) == {"yor-en/1", "commongen/1"}
-    assert set(found["responses"]["status"]) == {"truncated"}
 
 
 def test_the_first_of_the_best_is_chosen_and_never_one_without_usable_feedback(tmp_path):
@@ -261,23 +219,11 @@ AUTHORED = {
         ["find words", "shots of words C {concepts} T a text F:"],
         ["shots of words C {concepts} T a text lacks said better:"],
     ],
-    PROBLEM: [
-        [r"end with \boxed", "a shot P {request} S:"],
-        ["find faults", "Q {request} A a text F:"],
-        ["Q {request} A a text F said better:"],
-    ],
 }
 
 
 @pytest.mark.parametrize("item", AUTHORED, ids=lambda item: item.task)
-def test_prompts_hold_what_is_asked_and_the_authors_are_those_of_their_programs(
-    programs,  # noqa: F811
-    item,
-):
-    (message,) = PLAIN.revise(item, "the text", "the feedback").messages
-    texts = [message[1].index(text) for text in (item.request, "the text", "the feedback")]
-    assert texts == sorted(texts)
-    assert item.language in message[1]
+def test_the_authors_prompts_are_those_of_their_programs(programs, item):  # noqa: F811
     prompts = [AUTHORS.write(item), AUTHORS.feedback(item, "a text")]
     prompts.append(AUTHORS.revise(item, "a text", "said"))
     said = [[text for _, text in prompt.messages] for prompt in prompts]
