@@ -44,13 +44,12 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from selfpref.errors import SelfprefError
 from selfpref.params import Params
 from selfpref.params.studies import Xu
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, bounded, ratio
 from selfpref.statistics.threads import at_once
 from selfpref.studies.xu import STUDY
-from selfpref.studies.xu.feedback import BLOCKED, FLOOR
+from selfpref.studies.xu.feedback import BLOCKED
 from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, addressed, under_conditions
 from selfpref.studies.xu.skewness import resampled_skewness
 
@@ -151,9 +150,6 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
         this reading drove the refinement: the writer's own, or in an arm that the condition names,
         that arm's judge's) and `contaminated`. The truth is that of the text, so it is NaN for
         candidates.
-
-    Raises:
-        SelfprefError: The truth of translations is on another scale than their scores.
     """
     sources = tables["items"]["messages"].map(lambda turns: turns[-1]["content"])
     asked = tables["items"][["item_id", "cluster"]].assign(source=sources)
@@ -162,12 +158,6 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     rows = rows.merge(tables["responses"][[*place, "text"]], on=place, how="left")
     rows = rows.join(addressed(rows["item_id"])).assign(model=rows["responder"])
     rows["truth"] = truth_of(rows, truths, rows["task"].map(settings.metric))
-    known = rows.loc[rows["task"].eq("mqm"), "truth"].dropna()
-    if not known.between(FLOOR, 0).all():
-        raise SelfprefError(
-            f"params.yaml: xu.truth: {settings.use.truth} goes from {known.min():g} to "
-            f"{known.max():g}; give a metric on the scale of scores, {FLOOR:g} to 0"
-        )
     plain = rows["variant"].eq("plain") & rows["judge"].eq(rows["responder"])
     drove = plain | rows["variant"].eq(rows["condition"])
     rows["own"] = drove & rows["repeat"].eq(0)
@@ -189,6 +179,8 @@ def averaged(ratings: pd.DataFrame) -> pd.DataFrame:
     """
     usable, fresh = ratings["status"].eq("ok"), ratings["variant"].eq(RESCORED)
     rows, key = ratings.assign(draws=usable.astype(int)), [*TEXT, "sample", "judge", "task"]
+    if not fresh.any():
+        return rows
     drawn = rows[fresh].assign(score=rows["score"].where(usable), unusable=~usable)
     texts = drawn.groupby(key)
     means = {"score": texts["score"].transform("mean"), "draws": texts["draws"].transform("sum")}
@@ -213,7 +205,8 @@ def framed(
     for word in COLUMNS[name].split():
         columns += bounded(word[:-1]) if word.endswith("±") else [word]
     rest = table.columns.difference(columns, sort=False) if more else ()
-    return table.reindex(columns=[*columns, *rest])
+    table = table.reindex(columns=[*columns, *rest])
+    return table if len(table) else table.astype(object)
 
 
 def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:

@@ -56,7 +56,7 @@ The items table holds the items without conditions; `items.under_conditions` add
 | coverage | coverage-surface, coverage-lemma | 1 if every concept is there, else 0 |
 | correctness | correctness | 1 if the boxed answer is right, else 0 |
 
-A neural metric's scores come from a file of the user's own (`selfpref.formats.own`).
+A neural metric's scores come from a file of the user's own (`selfpref.formats.datasets`).
 """
 
 from collections import Counter, defaultdict
