@@ -51,7 +51,7 @@ from selfpref.statistics.threads import at_once
 from selfpref.studies.xu import STUDY
 from selfpref.studies.xu.feedback import BLOCKED
 from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, addressed, under_conditions
-from selfpref.studies.xu.skewness import resampled_skewness
+from selfpref.studies.xu.skewness import distance_skewness
 
 TABLES = ("items", "responses", "ratings", "truths", "audit")
 Convention = Literal["released", "corrected"]
@@ -324,7 +324,7 @@ def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
     for gaps in (rows := held[..., 2, :].reshape(-1, held.shape[-1])):
         if gaps.tobytes() not in found:
             there = ~np.isnan(gaps)
-            found[gaps.tobytes()] = resampled_skewness(gaps[there], gamma, weights[there])
+            found[gaps.tobytes()] = distance_skewness(gaps[there], gamma, weights[there])
     skewness = np.reshape([found[gaps.tobytes()] for gaps in rows], (*held.shape[:-2], 1, -1))
     return np.concatenate([means, skewness], axis=-2)
 

@@ -99,7 +99,7 @@ def nulls(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFr
         if alike not in known:
             flips = sign_flips(values, use.gamma, use.flips, level, rng)
             band = null_band(len(values), level)
-            known[alike] = [float(distance_skewness(values, use.gamma)), *flips, *band]
+            known[alike] = [distance_skewness(values, use.gamma).item(), *flips, *band]
         found.append([*key, len(values), *known[alike], alike])
     columns = ["n", "dskew", "p", "flip_upper", "band_mean", "band_upper", "values"]
     table = pd.DataFrame(found, columns=[*bias.KEY, *columns])
@@ -237,7 +237,7 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) 
     parts = [*rated, made.assign(language="made up", model="made up", figure=2)]
     found = []
     for part in parts:
-        skew = float(distance_skewness(part["gap"].to_numpy(), settings.use.gamma))
+        skew = distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
         found.append(framed(part.assign(bias=part["gap"].mean(), dskew=skew), "examples"))
     return pd.concat(found, ignore_index=True)
 
