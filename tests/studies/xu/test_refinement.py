@@ -207,25 +207,16 @@ def test_a_noise_judge_knows_nothing_of_the_text():
     assert NoiseJudge({}, 1).rate([(TRANSLATION, "t", "0")])[0].status == "unparsable"
 
 
-# By item: the texts of writing and judging, system first, and of revising.
-AUTHORED = {
-    TRANSLATION: [
-        ["Yoruba to English. ", "Yoruba: {request} English:"],
-        ["find errors", "shots of errors S {request} T a text E:"],
-        ["shots of errors S {request} T a text F said\n better Yoruba-to-English:"],
-    ],
-    CONCEPTS: [
-        ["use the words", "words {concepts}"],
-        ["find words", "shots of words C {concepts} T a text F:"],
-        ["shots of words C {concepts} T a text lacks said better:"],
-    ],
-}
-
-
-@pytest.mark.parametrize("item", AUTHORED, ids=lambda item: item.task)
-def test_the_authors_prompts_are_those_of_their_programs(programs, item):  # noqa: F811
-    prompts = [AUTHORS.write(item), AUTHORS.feedback(item, "a text")]
-    prompts.append(AUTHORS.revise(item, "a text", "said"))
-    said = [[text for _, text in prompt.messages] for prompt in prompts]
-    named = {"request": item.request, "concepts": list(item.concepts)}
-    assert said == [[text.format(**named) for text in texts] for texts in AUTHORED[item]]
+def test_the_authors_prompts_are_those_of_their_programs(programs):  # noqa: F811
+    prompts = [AUTHORS.write(CONCEPTS), AUTHORS.feedback(CONCEPTS, "a text")]
+    prompts.append(AUTHORS.revise(CONCEPTS, "a text", "said"))
+    words = "['dog', 'frisbee']"
+    assert [[text for _, text in prompt.messages] for prompt in prompts] == [
+        ["use the words", f"words {words}"],
+        ["find words", f"shots of words C {words} T a text F:"],
+        [f"shots of words C {words} T a text lacks said better:"],
+    ]
+    # The languages are those of the item, whatever the program says.
+    (revise,) = AUTHORS.revise(TRANSLATION, "a text", "said").messages
+    wanted = f"S {TRANSLATION.request} T a text F said\n better Yoruba-to-English:"
+    assert revise[1] == f"shots of errors {wanted}"

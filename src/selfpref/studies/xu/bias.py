@@ -63,7 +63,6 @@ MODELS = ["condition", "model"]
 # Of a cell the means of score, truth and gap, then D; and what their changes are called.
 LEVELS = ("self_mean", "truth_mean", "bias", "dskew")
 CHANGES = ("self_change", "truth_change", "bias_change", "dskew_change")
-COUNTS = ["n", "unusable", "n_both"]
 _LEVELS, _CHANGES = ("± ".join((*names, "")) for names in (LEVELS, CHANGES))
 # The columns of each frame; `±` stands for a value with its bounds.
 COLUMNS = {
@@ -329,59 +328,45 @@ def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
     return np.concatenate([means, skewness], axis=-2)
 
 
-def named_intervals(
-    bootstrap: ClusterBootstrap,
+def over_cells(
+    cells: pd.DataFrame,
+    languages: int,
     clusters: int,
     statistics: Statistics,
-    columns: Sequence[str],
+    settings: Settings,
     *names: str,
+    columns: Sequence[str] = (*LEVELS, *CHANGES),
 ) -> pd.DataFrame:
-    """Several statistics of many cells, from the same resamples, by name.
+    """Statistics of cells, and their means over languages, all from the same resamples.
 
     Args:
-        bootstrap: The intervals.
+        cells: `KEY` and counts, numbered from 0.
+        languages: How many there are; of one there is no mean.
         clusters: How many are resampled.
-        statistics: From the weights of the clusters to each statistic's values.
-        columns: What the statistics are called.
+        statistics: Of the cells.
+        settings: The intervals.
         names: Of the random stream.
+        columns: What the statistics are called.
 
     Returns:
-        A row a cell; each statistic with its bounds, `_lo` and `_hi`.
+        The cells, below them a row (the counts are sums) for each step that all languages reach;
+        each statistic with its bounds. A mean needs every language: NaN stays NaN.
     """
+    place, counts = ["convention", "step"], [*cells.columns.difference(KEY)]
+    size = cells.groupby(place)["language"].transform("size")
+    steps = cells[size.eq(languages) & (languages > 1)].groupby(place)
+    whole = [*steps.groups.values()]
 
     def stacked(weights: Floats) -> Floats:
-        return statistics(np.ascontiguousarray(weights.T)).reshape(-1, len(weights)).T
+        found = statistics(np.ascontiguousarray(weights.T))
+        means = (found[:, at].mean(axis=1, keepdims=True) for at in whole)
+        return np.concatenate([found, *means], axis=1).reshape(-1, len(weights)).T
 
-    made = bootstrap.of_sums(np.eye(clusters), stacked, *names)
-    bounds = np.array([(one.value, one.lo, one.hi) for one in made])
-    parts = np.split(bounds, len(columns))
-    return pd.DataFrame(np.hstack(parts), columns=bounded(*columns))
-
-
-def over_languages(
-    cells: pd.DataFrame, languages: int, counts: Sequence[str]
-) -> tuple[pd.DataFrame, Statistics]:
-    """The cells, and below them the mean over languages of each step that all of them reach.
-
-    Args:
-        cells: With `KEY` and the counts, numbered from 0.
-        languages: How many there are; of one there is no mean.
-        counts: What is summed.
-
-    Returns:
-        The cells and the means, and what adds the means to statistics of cells. A mean needs every
-        language: NaN stays NaN.
-    """
-    size = cells.groupby(["convention", "step"])["language"].transform("size")
-    steps = cells[size.eq(languages) & (languages > 1)].groupby(["convention", "step"])
-    whole = [*steps.groups.values()]
-    means = steps[[*counts]].sum().reset_index().assign(language=AVERAGE)
-
-    def extended(values: Floats) -> Floats:
-        means = (values[:, at].mean(axis=1, keepdims=True) for at in whole)
-        return np.concatenate([values, *means], axis=1)
-
-    return pd.concat([cells, means], ignore_index=True), extended
+    made = settings.intervals.of_sums(np.eye(clusters), stacked, *names)
+    parts = np.split(np.array([one[:3] for one in made]), len(columns))
+    means = steps[counts].sum().reset_index().assign(language=AVERAGE)
+    bounds = pd.DataFrame(np.hstack(parts), columns=bounded(*columns))
+    return pd.concat([cells, means], ignore_index=True).join(bounds)
 
 
 def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
@@ -415,18 +400,17 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     counts["unusable"] = rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum()
     counts["n_both"] = both.sum(axis=1)
     languages = rows["languages"].iloc[0] if "languages" in rows else 0
-    cells, extended = over_languages(counts.reset_index(), languages, COUNTS)
     owner, clusters = pd.factorize(wide["gap"].columns.get_level_values("cluster"), sort=True)
 
     def statistics(weights: Floats) -> Floats:
         parts = np.stack([held, *pairs])
         level, after, before = statistics_of(parts, settings.use.gamma, weights[owner])
-        return extended(np.concatenate([level, after - before], axis=1).swapaxes(0, 1))
+        return np.concatenate([level, after - before], axis=1).swapaxes(0, 1)
 
-    columns = (*LEVELS, *CHANGES)
-    bounds = named_intervals(settings.intervals, len(clusters), statistics, columns, *names)
+    cells = counts.reset_index()
+    found = over_cells(cells, languages, len(clusters), statistics, settings, *names)
     # A mean that lacks a language rests on nothing.
-    return cells.join(bounds).assign(n=cells["n"].where(bounds["bias"].notna(), 0))
+    return found.assign(n=found["n"].where(found["bias"].notna(), 0))
 
 
 def by_group(

@@ -75,48 +75,51 @@ def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
 
 
 def beside_noise(
-    cells: Sequence[tuple[pd.DataFrame, pd.DataFrame, int]],
-    clusters: Sequence[str],
+    held: Sequence[tuple[pd.DataFrame, pd.DataFrame, int]],
+    cells: pd.DataFrame,
+    rows: pd.DataFrame,
     settings: bias.Settings,
     *names: str,
-    extended: bias.Statistics = np.asarray,
+    languages: int = 0,
 ) -> pd.DataFrame:
     """A judge of pure noise beside what was measured, from the same resamples.
 
     Args:
-        cells: Of each the rows whose `score` is drawn from, with the `truth` that is taken off;
+        held: Of each cell the rows whose `score` is drawn from, with the `truth` that is taken off;
             the rows with the measured `value`; and how many draws the greatest is of. What is
             missing is left out.
-        clusters: All that are resampled.
+        cells: Their names, and counts.
+        rows: With all `cluster`s that are resampled.
         settings: The intervals.
         names: Of the random stream.
-        extended: Adds means over cells.
+        languages: As for `bias.over_cells`.
 
     Returns:
-        A row a cell: `noise_score`, `noise_bias` (less the mean truth) and `beyond` (the mean
+        The cells with `noise_score`, `noise_bias` (less the mean truth) and `beyond` (the mean
         measured value less that), with their bounds.
     """
+    clusters = sorted({*rows["cluster"]})
 
     def sums(rows: pd.DataFrame, name: str) -> Floats:
         known = rows[name].groupby(rows["cluster"]).agg(["sum", "count"])
         return np.array(known.reindex(clusters, fill_value=0).T, dtype=float)
 
-    held = []
-    for pool, measured, k in cells:
+    parts = []
+    for pool, measured, k in held:
         levels = pd.crosstab(pool["score"], pool["cluster"]).reindex(columns=clusters, fill_value=0)
-        held.append((levels, sums(pool, "truth"), sums(measured, "value"), k))
+        parts.append((levels, sums(pool, "truth"), sums(measured, "value"), k))
 
     def statistics(weights: Floats) -> Floats:
         found = []
-        for levels, truth, value, k in held:
+        for levels, truth, value, k in parts:
             counts = levels.to_numpy(dtype=float) @ weights
             score = expected_greatest(levels.index.to_numpy(dtype=float), counts, k)
             over = score - ratio((truth @ weights).T)
             found.append([score, over, ratio((value @ weights).T) - over])
-        return extended(np.swapaxes(found, 0, 1))
+        return np.swapaxes(found, 0, 1)
 
-    columns = ("noise_score", "noise_bias", "beyond")
-    return bias.named_intervals(settings.intervals, len(clusters), statistics, columns, *names)
+    of = (cells, languages, len(clusters), statistics, settings, *names)
+    return bias.over_cells(*of, columns=("noise_score", "noise_bias", "beyond"))
 
 
 def best_of_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -145,14 +148,11 @@ def _chosen(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.Data
     if drawn.empty:
         return drawn
     measured = chosen.assign(value=chosen["score"].where(chosen["truth"].notna()))
-    cell = (drawn.assign(truth=0.0), measured, int(rows["k"].iloc[0]))
-    made = beside_noise([cell], sorted({*rows["cluster"]}), settings, *names)
-    return made.assign(
-        convention=rows["convention"].iloc[0],
-        candidate_mean=drawn["score"].mean(),
-        noise_bias=made["noise_score"] - chosen["truth"].mean(),
-        scores=len(drawn),
-    )
+    held = (drawn.assign(truth=0.0), measured, int(rows["k"].iloc[0]))
+    cells = drawn[bias.KEY].head(1).reset_index(drop=True).assign(scores=len(drawn))
+    made = beside_noise([held], cells, rows, settings, *names)
+    noise = made["noise_score"] - chosen["truth"].mean()
+    return made.assign(candidate_mean=drawn["score"].mean(), noise_bias=noise)
 
 
 def refined_by_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -189,10 +189,8 @@ def _refined(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.Dat
         return known
     cells = known.groupby(bias.KEY).size().reset_index()[bias.KEY]
     cells["scores"] = [len(pools[language]) for language in cells["language"]]
-    cells, extended = bias.over_languages(cells, rows["languages"].iloc[0], ["scores"])
-    each = [(pools[key[1]], part, key[2] + 1) for key, part in known.groupby(bias.KEY)]
-    clusters = sorted({*rows["cluster"]})
-    return cells.join(beside_noise(each, clusters, settings, *names, extended=extended))
+    held = [(pools[key[1]], part, key[2] + 1) for key, part in known.groupby(bias.KEY)]
+    return beside_noise(held, cells, rows, settings, *names, languages=rows["languages"].iloc[0])
 
 
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
