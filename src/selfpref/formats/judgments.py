@@ -77,6 +77,7 @@ LABELS = {
     **dict.fromkeys(("B>>A", "B>A", "A<B", "A<<B"), 1),
     **dict.fromkeys(("A=B", "B=A"), 2),
 }
+WINNERS = {"model_1": "a", "model_2": "b", "model_a": "a", "model_b": "b", "both_bad": TIE}
 PREFERENCES = {-1.0: None, 0.0: TIE, 1.0: "a", 1.5: TIE, 2.0: "b"}
 # One score of a review; a negative one says that nothing could be read.
 SCORES = {1.0: "a", 2.0: "b", 3.0: TIE}
@@ -88,14 +89,14 @@ def _missing(value: Any) -> bool:
     return value in MISSING or value != value  # noqa: PLR0124
 
 
-def _choice(record: Record, field: str, a: str, b: str) -> str | None:
+def _choice(record: Record, field: str) -> str | None:
     """The side that a field names; None where it says that there is none."""
-    value, known = record[field], {a: "a", b: "b", TIE: TIE}
-    if _missing(value):
+    value = str(record[field])
+    if _missing(record[field]):
         return None
-    if str(value) not in known:
-        raise ValueError(f"{field} {value!r}; give {', '.join(known)} or error")
-    return known[str(value)]
+    if value not in WINNERS and not value.startswith(TIE):
+        raise ValueError(f"{field} {record[field]!r}; give {', '.join(WINNERS)}, tie or error")
+    return WINNERS.get(value, TIE)
 
 
 def _number(value: Any) -> float:
@@ -133,7 +134,7 @@ def fastchat(record: Record) -> Iterator[Record]:
     pair = {"responder_a": record["model_1"], "responder_b": record["model_2"]}
     pair |= _turn(record, record["question_id"]) | {"judge": _judge(record)}
     for game, order in (("g1", "ab"), ("g2", "ba")):
-        verdict = _choice(record, f"{game}_winner", "model_1", "model_2")
+        verdict = _choice(record, f"{game}_winner")
         text = record.get(f"{game}_judgment", verdict)
         status = "failed" if _missing(text) or ERROR in str(text) else "unparsable"
         yield pair | {"order": order, "verdict": verdict, "status": status}
@@ -151,12 +152,10 @@ def arena(record: Record) -> Iterator[Record]:
         sides = [side for side in known if _number(record[f"winner_{side}"]) == 1]
         told = sides[0] if len(sides) == 1 else "no winner, or several"
         record = record | {"winner": told}
-    winner = str(record["winner"])
-    tied = winner.startswith(TIE) or winner == "both_bad"
-    choice = TIE if tied else _choice(record, "winner", "model_a", "model_b")
+    choice, failed = _choice(record, "winner"), record["winner"] == "error"
     row = {"responder_a": record["model_a"], "responder_b": record["model_b"]}
     row |= _turn(record, _first(record, "question_id", "id"))
-    row |= {"status": "failed" if winner == "error" else "unparsable"}
+    row |= {"status": "failed" if failed else "unparsable"}
     if re.fullmatch(PERSON, str(judge := _judge(record))):
         yield row | {"annotator": judge, "label": choice}
     else:
@@ -303,10 +302,10 @@ def recognised(
             told = f"--columns {name}={there}: no such column; it has {', '.join(record)}"
             raise SelfprefError(f"{file}: {told}")
     lacking = []
-    for name, fields in (VOTES if voted else FIELDS).items():
-        if wanted not in (AUTO, name):
-            continue
-        lack = [one for one in fields.split() if record.keys().isdisjoint(one.split("|"))]
+    forms = VOTES if voted else FIELDS
+    for name in forms if wanted == AUTO else {wanted} & forms.keys():
+        fields = forms[name].split()
+        lack = [one for one in fields if record.keys().isdisjoint(one.split("|"))]
         if not lack:
             return name, sorted({*record} - KNOWN) if name == "pairs" else []
         lacking.append(f"{name} needs {', '.join(lack)}".replace("|", " or "))
