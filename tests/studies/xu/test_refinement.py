@@ -14,7 +14,7 @@ from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, addressed, to_table, under_conditions
 from selfpref.studies.xu.measures import expected
 from selfpref.studies.xu.prompts import AUTHORS
-from selfpref.studies.xu.stages import NoiseJudge, accepts, truths_of
+from selfpref.studies.xu.stages import NoiseJudge, accepts
 
 ERROR = "'x' is a major accuracy error"
 ARMS = ["accept-all", "accept-random", "external", "noise"]
@@ -175,15 +175,6 @@ def test_each_round_compares_the_current_answer_with_its_majority(
     assert [text.strip(r"\boxed{}") for text in texts] == [*current]
     own = found["ratings"].query("item_id == 'math/1' and variant == 'plain'").iloc[0]
     assert (own["score"], list(own["distribution"]), own["mass"]) == (1, [0.75, 0.125], 0.875)
-
-
-def test_truths_of_each_task():
-    assert truths_of(TRANSLATION, "Good morning.") == {"chrf-mqm": 0}
-    covered = truths_of(CONCEPTS, "The dogs chase frisbees.")
-    assert covered == {"coverage-surface": 0, "coverage-lemma": 1}
-    assert [truths_of(PROBLEM, text)["correctness"] for text in ("1/2", r"\boxed{1/2}")] == [0, 1]
-    lab = Item("lab-en/1", "mqm", "x", "the cat sees the dog", "Lab", "English", oracle=True)
-    assert truths_of(lab, "the cat sees the dog") == {"mqm": 0}
 
 
 def test_a_noise_judge_knows_nothing_of_the_text():

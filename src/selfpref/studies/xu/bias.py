@@ -474,4 +474,4 @@ def translation(table: pd.DataFrame) -> pd.DataFrame:
     Args:
         table: As `curves` returns it.
     """
-    return framed(table[table["condition"].eq("")], "translation").reset_index(drop=True)
+    return framed(table.query("condition == ''"), "translation").reset_index(drop=True)

@@ -144,7 +144,7 @@ def best_of_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
 
 def _chosen(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
     """The same of one model's k under one scoring: one row, or none without scores."""
-    drawn, chosen = rows[rows["step"].eq(0) & rows["score"].notna()], rows[rows["step"].eq(1)]
+    drawn, chosen = rows.query("step == 0").dropna(subset="score"), rows.query("step == 1")
     if drawn.empty:
         return drawn
     measured = chosen.assign(value=chosen["score"].where(chosen["truth"].notna()))
@@ -239,8 +239,8 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `judge, control` (empty: the truth), `own, cluster, truth, gap`.
     """
-    start = rows[rows["step"].eq(0) & rows["truth"].notna() & rows["score"].notna()]
-    start = start[start["task"].eq("mqm") & start["variant"].eq("plain") & start["repeat"].eq(0)]
+    start = rows.query("step == 0 and task == 'mqm' and variant == 'plain' and repeat == 0")
+    start = start.dropna(subset=["truth", "score"])
     # Own texts in the languages in which the judge read others' too.
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
     read = start[~start["own"] | start["condition"].eq("")].merge(both)

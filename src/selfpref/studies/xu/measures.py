@@ -33,7 +33,7 @@ MIDDLE = -12.5
 
 def change(found: pd.DataFrame) -> pd.DataFrame:
     """How score, truth, bias and D have changed since step 0, with paired intervals."""
-    later = found[found["step"].gt(0) & found["condition"].eq("")]
+    later = found.query("step > 0 and condition == ''")
     return framed(later, "change").reset_index(drop=True)
 
 
@@ -45,11 +45,11 @@ def gains(found: pd.DataFrame) -> pd.DataFrame:
         first), `last_step`, and by then the changes since step 0 of score, truth, bias and D with
         their intervals; the last step is the last one with a truth.
     """
-    known = found[found["condition"].eq("") & found["n"].gt(0)].sort_values([*CHAIN, "step"])
+    known = found.query("condition == '' and n > 0").sort_values([*CHAIN, "step"])
     best = known.sort_values("truth_mean", ascending=False, kind="stable").drop_duplicates(CHAIN)
     best = best[[*CHAIN, "step"]].rename(columns={"step": "best_step"})
     last = known.drop_duplicates(CHAIN, keep="last").rename(columns={"step": "last_step"})
-    return framed(last[last["last_step"].gt(0)].merge(best, on=CHAIN), "gains")
+    return framed(last.query("last_step > 0").merge(best, on=CHAIN), "gains")
 
 
 def arms(found: pd.DataFrame) -> pd.DataFrame:
@@ -57,7 +57,9 @@ def arms(found: pd.DataFrame) -> pd.DataFrame:
     key = ["language", "model"]
     other = found.loc[found["condition"].ne(""), key].drop_duplicates()
     kept = found[found["language"].ne(bias.AVERAGE)].merge(other, on=key).replace(PLAIN)
-    return framed(kept, "translation").assign(condition=kept["condition"])
+    table = framed(kept, "translation")
+    table.insert(0, "condition", kept["condition"])
+    return table
 
 
 def expected(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -154,7 +156,7 @@ def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `model, first, last`, means of the languages; what is missing at a step stays missing.
     """
-    mean = table[table["language"].eq(bias.AVERAGE) & table["convention"].eq("corrected")]
+    mean = table.query("language == @bias.AVERAGE and convention == 'corrected'")
     over = mean.sort_values("step").set_index("model")["bias"]
     ends = {end: over[~over.index.duplicated(keep=end)] for end in ("first", "last")}
     return pd.DataFrame(ends).reset_index()
@@ -186,13 +188,13 @@ def human(
     own, noise = rated_by_people(rows, truths), []
     table = bias.by_group(bias.summary, own, settings, "human", conventions=("released",))
     table = table.rename(columns=lambda name: str(name).replace("truth_", "human_"))
-    first = bias.read_as(own[own["step"].eq(0)], "released")
+    first = bias.read_as(own.query("step == 0"), "released")
     for model, step in zip(table["model"], table["step"], strict=True):
         part = first[first["model"].eq(model)]
         levels, counts = np.unique(part["score"], return_counts=True)
         score = expected_greatest(levels, counts[:, None].astype(float), step + 1)
         noise.append(float(score[0]) - part["truth"].mean())
-    printed = published[published["item"].eq("human") & published["quantity"].eq("bias")]
+    printed = published.query("item == 'human' and quantity == 'bias'")
     printed = printed.rename(columns={"value": "bias_published"})
     printed = printed[["model", "step", "bias_published"]]
     table = table.assign(noise_bias=noise).merge(printed, on=["model", "step"], how="left")
@@ -227,7 +229,7 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) 
         `figure, language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
     own = bias.read_as(rated_by_people(rows, truths), "released")
-    own = own[own["step"].eq(0) & own["score"].notna()].assign(figure=1)
+    own = own.query("step == 0").dropna(subset="score").assign(figure=1)
     own = own.assign(sentence=own["cluster"], said=own["score"], gap=own["score"] - own["truth"])
     cells = own.groupby(["language", "model"])
     rated = [cells.get_group(cells["gap"].mean().idxmax())] if len(own) else []
