@@ -4,6 +4,7 @@ import pytest
 from conftest import entry, lines
 
 from selfpref import tables
+from selfpref.card import marks
 from selfpref.errors import SelfprefError
 from selfpref.formats import datasets as own
 from selfpref.params import Dataset
@@ -122,3 +123,10 @@ def test_a_truth_has_no_judge_and_a_reader_that_read_nothing_is_named(tmp_path):
         read(tmp_path, "scores", SCORES, ["gpt-4"])
     with pytest.raises(SelfprefError, match=r"datasets.mine.judges: 'nobody'"):
         read(tmp_path, "perplexities", READ, ["nobody"])
+
+
+def test_marks_may_have_other_names_of_columns(tmp_path):
+    (path := tmp_path / "marks.csv").write_text("qid,judge,responder,score,key\n1,x,y,7,1\n")
+    assert marks.read(path, {}, {"qid": "item"})["item"].tolist() == ["1"]
+    with pytest.raises(SelfprefError, match="line 2: no 'item'"):
+        marks.read(path, {})

@@ -207,6 +207,11 @@ def test_the_authors_prompts_are_those_of_their_programs(programs):  # noqa: F81
         ["find words", f"shots of words C {words} T a text F:"],
         [f"shots of words C {words} T a text lacks said better:"],
     ]
+    prompts = [AUTHORS.write(PROBLEM), AUTHORS.feedback(PROBLEM, "a text")]
+    assert [[text for _, text in prompt.messages] for prompt in prompts] == [
+        [r"end with \boxed", f"a shot P {PROBLEM.request} S:"],
+        ["find faults", f"Q {PROBLEM.request} A a text F:"],
+    ]
     # The languages are those of the item, whatever the program says.
     (revise,) = AUTHORS.revise(TRANSLATION, "a text", "said").messages
     wanted = f"S {TRANSLATION.request} T a text F said\n better Yoruba-to-English:"
