@@ -155,7 +155,6 @@ def of(**changed):
         ("f.jsonl", "", ": no record; is the file empty?"),
         ("f.csv", "item,judge\n", ": no record; is the file empty?"),
         ("f.csv", "\0", ": no record; is the file empty?"),
-        ("f.jsonl", of(judge={"name": "gpt-4"}), ", line 2: judge {'name': 'gpt-4'}; give a text"),
         ("f.txt", "model;vote\nx;3\n", ": of no known format; it has the fields 'model', 'vote'\n"),
         (
             "f.jsonl",

@@ -24,6 +24,7 @@ from selfpref.card.rule import Answer, interval
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
 from selfpref.formats.judgments import MARKS
+from selfpref.formats.records import NO_NAMES
 from selfpref.formats.rows import numbers, refuse, refuse_again, whole
 from selfpref.statistics.bias import FEW, names_of
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -55,13 +56,15 @@ def answer(judge: str, third: pd.DataFrame) -> Answer:
     return Answer(judge, None, f"{shown}, and {interval(beyond)} above its right ones")
 
 
-def read(path: Path, alias: Mapping[str, str]) -> pd.DataFrame:
+def read(
+    path: Path, alias: Mapping[str, str], columns: Mapping[str, str] = NO_NAMES
+) -> pd.DataFrame:
     """The marks of a file: `NAMES`, `score`, `key`, and the place of each row.
 
     Raises:
         SelfprefError: A value is missing or no number, or a mark stands there twice.
     """
-    raw = whole(path, MARKS, ("task", "cluster"))
+    raw = whole(path, MARKS, ("task", "cluster"), columns)
     raw = raw.assign(task=raw["task"].fillna(""), cluster=raw["cluster"].fillna(raw["item"]))
     rows = raw.astype(dict.fromkeys(NAMES, "str"))
     rows = rows.assign(score=numbers(raw, "score"), key=numbers(raw, "key"))

@@ -151,7 +151,8 @@ def read(
         if ("marks", []) in forms:
             if len(given) > 1:
                 raise SelfprefError("marks have a key, and no votes: give one file, and no --votes")
-            rows, bootstrap = marks.read(files[0], alias), ClusterBootstrap(RESAMPLES, seed=SEED)
+            rows = marks.read(files[0], alias, called)
+            bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
             found = marks.measure(rows, name, judge, bootstrap.within(STREAM))
         else:
             whom = judgments.called([judge] if judge else [], alias)

@@ -38,51 +38,29 @@ data set; one that the model could not read has no row.
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, StringConstraints, ValidationError, model_validator
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.records import place, records
-from selfpref.formats.rows import Frames, numbers, refuse, renamed, tables_of, whole
+from selfpref.formats.rows import (
+    Frames,
+    numbers,
+    refuse,
+    refuse_again,
+    renamed,
+    tables_of,
+    whole,
+)
 from selfpref.params import Dataset
 from selfpref.seeds import sampled
 
 SCORES = ("item", "responder", "step", "metric", "score")
-NAMES = {"item": "item_id", "responder": "responder", "reader": "judge"}
-NUMBERS = {"nats": "sum_nll", "tokens": "n_tokens", "bytes": "n_bytes"}
-
-
-Name = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$")]
-Text = Annotated[str, StringConstraints(pattern=r"\S")]
-
-
-class _Turn(BaseModel, extra="forbid"):
-    role: Literal["user", "assistant"]
-    content: Text
-
-
-class _Prompt(BaseModel, extra="forbid", coerce_numbers_to_str=True):
-    id: Name
-    prompt: Text | None = None
-    messages: list[_Turn] | None = None
-    category: Name | None = None
-    cluster: Name | None = None
-
-    @model_validator(mode="after")
-    def _asks(self) -> "_Prompt":
-        if (self.prompt is None) == (self.messages is None):
-            raise ValueError("give either `prompt` or `messages`")
-        roles = [turn.role for turn in self.messages or [_Turn(role="user", content="?")]]
-        if not len(roles) % 2 or roles[::2] != ["user"] * len(roles[::2]) or "user" in roles[1::2]:
-            raise ValueError(
-                "turns of user and assistant alternate and end with the user's (put a system "
-                "prompt into the user's first turn)"
-            )
-        return self
+READ = ("item", "responder", "reader", "given_prompt", "nats", "tokens", "bytes")
+PROMPT = {"id", "prompt", "messages", "category", "cluster"}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> Frames:
@@ -152,35 +130,42 @@ def prompts(dataset: str, entry: Dataset, source: Path) -> Frames:
         items.
 
     Raises:
-        SelfprefError: A line breaks the rules above; names file, line and key.
+        SelfprefError: A line breaks the rules above; names file and line.
     """
-    found: dict[str, _Prompt] = {}
-    for number, record in records(source):
-        where = f"{place(source)} {number}"
-        try:
-            prompt = _Prompt.model_validate(record)
-        except ValidationError as failure:
-            first = failure.errors()[0]
-            key, told = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
-            given = f", not {first['input']!r}"[:60] if key else ""
-            raise SelfprefError(f"{where}: {key or 'prompt'}: {told}{given}") from failure
-        if found.setdefault(prompt.id, prompt) is not prompt:
-            raise SelfprefError(f"{where}: id {prompt.id!r} stands there twice; rename one")
+    found: dict[str, dict[str, object]] = {}
+    for number, read in records(source):
+        record = {key: value for key, value in read.items() if value not in (None, "")}
+        where, name = f"{place(source)} {number}", str(record.get("id", ""))
+        turns = record.get("messages", [{"role": "user", "content": record.get("prompt")}])
+        known = record.keys() <= PROMPT and not {"prompt", "messages"} <= record.keys()
+        if not (name and name.isprintable() and known and _asks(turns)):
+            raise SelfprefError(
+                f"{where}: give `id`, and either `prompt` or `messages`, whose turns of user and "
+                "assistant alternate and end with the user's; `category` and `cluster` may be there"
+            )
+        if name in found:
+            raise SelfprefError(f"{where}: id {name!r} stands there twice; rename one")
+        found[name] = {
+            "item_id": f"{dataset}/{name}",
+            "category": str(record["category"]) if "category" in record else None,
+            "cluster": f"{dataset}/{record.get('cluster', name)}",
+            "messages": turns,
+        }
     if not found:
         raise SelfprefError(f"{source}: holds no prompt; add lines with `id` and `prompt`")
     wanted = set(sampled([f"{dataset}/{name}" for name in found], entry.sample))
-    rows = [
-        {
-            "item_id": f"{dataset}/{name}",
-            "category": one.category,
-            "cluster": f"{dataset}/{one.cluster or name}",
-            "messages": [turn.model_dump() for turn in one.messages or ()]
-            or [{"role": "user", "content": one.prompt}],
-        }
-        for name, one in found.items()
-        if f"{dataset}/{name}" in wanted
-    ]
+    rows = [row for row in found.values() if row["item_id"] in wanted]
     return {"items": tables.fill(rows, "items", study=entry.study)}
+
+
+def _asks(turns: Any) -> bool:
+    """Whether turns of user and assistant, none of them empty, end with the user's."""
+    try:
+        said = [(turn["role"], bool(turn["content"].strip())) for turn in turns]
+    except (AttributeError, KeyError, TypeError):
+        return False
+    asked, answered = ("user", True), ("assistant", True)
+    return len(said) % 2 == 1 and said == [asked, answered] * (len(said) // 2) + [asked]
 
 
 def scores(dataset: str, entry: Dataset, source: Path) -> Frames:
@@ -205,11 +190,11 @@ def scores(dataset: str, entry: Dataset, source: Path) -> Frames:
     raw = whole(source, SCORES)
     step, score = numbers(raw, "step"), numbers(raw, "score")
     refuse(raw, step.lt(0) | step.mod(1).ne(0), "step {step} is not a number from 0")
-    names = raw[["item", "responder", "metric"]].astype("str").rename(columns={"item": "item_id"})
-    truths = names.assign(study=entry.study, step=step.astype("int64"), score=score)
-    again = truths.drop(columns="score").duplicated()
-    refuse(raw, again, "a second {metric} of item {item}; keep one row")
-    return {"truths": truths}
+    truths = raw.astype(dict.fromkeys(("item", "responder", "metric"), "str"))
+    truths = truths.assign(step=step.astype("int64"), score=score)
+    refuse_again(truths, SCORES[:4], "a second {metric} of item {item}, as in {before}; keep one")
+    truths = truths[[*SCORES]].rename(columns={"item": "item_id"})
+    return {"truths": tables.fill(truths, "truths", study=entry.study)}
 
 
 def perplexities(dataset: str, entry: Dataset, source: Path) -> Frames:
@@ -227,14 +212,15 @@ def perplexities(dataset: str, entry: Dataset, source: Path) -> Frames:
         SelfprefError: A column is missing or unknown, a value is no number, or a reader has two
             rows of one text; names file, line and column.
     """
-    raw = whole(source, (*NAMES, "given_prompt", *NUMBERS))
+    raw = whole(source, READ)
     given = raw["given_prompt"].astype("str").str.lower().map({"true": True, "false": False})
     refuse(raw, given.isna(), "given_prompt {given_prompt} is neither true nor false")
-    key = raw[list(NAMES)].astype("str").assign(conditional=given.astype(bool))
-    refuse(raw, key.duplicated(), "a second row of item {item}; keep one")
-    values = pd.DataFrame({name: numbers(raw, name) for name in NUMBERS})
-    refuse(raw, values.lt(0).any(axis=1), "nats, tokens and bytes are numbers from 0")
-    found = key.join(values.astype({"tokens": "int64", "bytes": "int64"}))
-    found = found.rename(columns=NAMES | NUMBERS)
+    rows = raw.astype(dict.fromkeys(READ[:3], "str")).assign(given_prompt=given.astype(bool))
+    refuse_again(rows, READ[:4], "a second row of item {item}, as in {before}; keep one")
+    for name in READ[4:]:
+        rows[name] = numbers(raw, name)
+        refuse(raw, rows[name].lt(0), f"{name} {{{name}}} is below 0")
+    columns = ["item_id", "responder", "judge", "conditional", "sum_nll", "n_tokens", "n_bytes"]
+    found = rows[[*READ]].set_axis(columns, axis=1).astype({"n_tokens": int, "n_bytes": int})
     kept = found[found["judge"].isin(judges_of(dataset, entry, found["judge"]))]
     return {"perplexities": tables.fill(kept, "perplexities", study=entry.study, status="ok")}

@@ -44,34 +44,26 @@ import pandas as pd
 
 from selfpref.errors import SelfprefError
 from selfpref.formats.records import NO_NAMES, Record, Records, frames, place, records
-from selfpref.formats.rows import HUMAN, NAMED, PROBABILITIES, TEXTS, WHO, refuse, typed
+from selfpref.formats.rows import HUMAN, NAMED, PROBABILITIES, TEXTS, refuse, typed
 from selfpref.tables.schemas import TIE
 
 AUTO = "auto"
-MARKS = ("item", "judge", "responder", "score", "key")
+# What the first record of each format has.
+FIELDS = {
+    "pairs": "item responder_a responder_b judge",
+    "fastchat": "question_id model_1 model_2 g1_winner g2_winner judge",
+    "arena": "question_id|id model_a model_b winner|winner_tie",
+    "arena-hard": "uid|question_id model judge games",
+    "alpaca-eval": "instruction generator_1 generator_2 annotator preference",
+    "reviews": "question_id|message_id score",
+    "marks": "item judge responder score key",
+}
+# The same of votes.
+VOTES = {"pairs": "item responder_a responder_b label"}
+VOTES |= {name: FIELDS[name] for name in ("arena", "alpaca-eval", "reviews")}
+MARKS = tuple(FIELDS["marks"].split())
 # What is read of a user's own file.
 KNOWN = {*NAMED, *PROBABILITIES, *TEXTS, "repeat"}
-
-
-BATTLE = ("question_id or id", "model_a", "model_b", "winner or winner_tie")
-ANNOTATION = ("instruction", "generator_1", "generator_2", "annotator", "preference")
-REVIEW = ("question_id or message_id", "score")
-# What the first record of judgments has, and that of votes in the formats that have them.
-FIELDS: dict[str, tuple[str, ...]] = {
-    "pairs": (*WHO, "judge"),
-    "fastchat": ("question_id", "model_1", "model_2", "g1_winner", "g2_winner", "judge"),
-    "arena": BATTLE,
-    "arena-hard": ("uid or question_id", "model", "judge", "games"),
-    "alpaca-eval": ANNOTATION,
-    "reviews": REVIEW,
-    "marks": MARKS,
-}
-VOTES = {
-    "pairs": (*WHO, "label"),
-    "arena": BATTLE,
-    "alpaca-eval": ANNOTATION,
-    "reviews": REVIEW,
-}
 MISSING = (None, "", "error")
 # What FastChat writes where a request failed.
 ERROR = "$ERROR$"
@@ -85,23 +77,26 @@ LABELS = {
     **dict.fromkeys(("B>>A", "B>A", "A<B", "A<<B"), 1),
     **dict.fromkeys(("A=B", "B=A"), 2),
 }
+WINNERS = {"model_1": "a", "model_2": "b", "model_a": "a", "model_b": "b", "both_bad": TIE}
 PREFERENCES = {-1.0: None, 0.0: TIE, 1.0: "a", 1.5: TIE, 2.0: "b"}
 # One score of a review; a negative one says that nothing could be read.
 SCORES = {1.0: "a", 2.0: "b", 3.0: TIE}
-NAMES_OF = re.compile(r"(?:answer[_-])?(.+?)-vs-(?:answer[_-])?(.+)-reviewer.*")
+# The name of a review file, before and after its judge's.
+REVIEWED, REVIEWER = r"(?:answer[_-])?(.+?)-vs-(?:answer[_-])?(.+)-", "-reviewer.*"
 
 
 def _missing(value: Any) -> bool:
-    return value in MISSING or (isinstance(value, float) and math.isnan(value))
+    return value in MISSING or value != value  # noqa: PLR0124
 
 
-def _choice(field: str, value: Any, known: Mapping[str, str]) -> str | None:
-    """The side that a value names; None where it says that there is none."""
-    if _missing(value):
+def _choice(record: Record, field: str) -> str | None:
+    """The side that a field names; None where it says that there is none."""
+    value = str(record[field])
+    if _missing(record[field]):
         return None
-    if str(value) not in known:
-        raise ValueError(f"{field} {value!r}; give {', '.join(known)} or error")
-    return known[str(value)]
+    if value not in WINNERS and not value.startswith(TIE):
+        raise ValueError(f"{field} {record[field]!r}; give {', '.join(WINNERS)}, tie or error")
+    return WINNERS.get(value, TIE)
 
 
 def _number(value: Any) -> float:
@@ -110,6 +105,11 @@ def _number(value: Any) -> float:
         return math.nan if _missing(value) else float(value)
     except (TypeError, ValueError, OverflowError):
         return math.inf
+
+
+def _first(record: Record, *names: str) -> Any:
+    """The value of the first field that is there."""
+    return record[next((name for name in names if name in record), names[-1])]
 
 
 def _turn(record: Record, question: Any) -> Record:
@@ -134,9 +134,7 @@ def fastchat(record: Record) -> Iterator[Record]:
     pair = {"responder_a": record["model_1"], "responder_b": record["model_2"]}
     pair |= _turn(record, record["question_id"]) | {"judge": _judge(record)}
     for game, order in (("g1", "ab"), ("g2", "ba")):
-        winner = record[f"{game}_winner"]
-        known = {"model_1": "a", "model_2": "b", "tie": TIE}
-        verdict = _choice(f"{game}_winner", winner, known)
+        verdict = _choice(record, f"{game}_winner")
         text = record.get(f"{game}_judgment", verdict)
         status = "failed" if _missing(text) or ERROR in str(text) else "unparsable"
         yield pair | {"order": order, "verdict": verdict, "status": status}
@@ -149,18 +147,15 @@ def arena(record: Record) -> Iterator[Record]:
     column of 0 and 1 for each of the first three. Which response was read first is not told. Every
     row of a person is a vote of its own.
     """
-    if "winner" in record:
-        winner = record["winner"]
-    else:
-        told = [
-            side for side in ("model_a", "model_b", TIE) if _number(record[f"winner_{side}"]) == 1
-        ]
-        winner = told[0] if len(told) == 1 else "no winner, or several"
-    tied = str(winner).startswith(TIE) or winner == "both_bad"
-    choice = TIE if tied else _choice("winner", winner, {"model_a": "a", "model_b": "b"})
-    question = record["question_id"] if "question_id" in record else record["id"]
+    if "winner" not in record:
+        known = ("model_a", "model_b", TIE)
+        sides = [side for side in known if _number(record[f"winner_{side}"]) == 1]
+        told = sides[0] if len(sides) == 1 else "no winner, or several"
+        record = record | {"winner": told}
+    choice, failed = _choice(record, "winner"), record["winner"] == "error"
     row = {"responder_a": record["model_a"], "responder_b": record["model_b"]}
-    row |= _turn(record, question) | {"status": "failed" if winner == "error" else "unparsable"}
+    row |= _turn(record, _first(record, "question_id", "id"))
+    row |= {"status": "failed" if failed else "unparsable"}
     if re.fullmatch(PERSON, str(judge := _judge(record))):
         yield row | {"annotator": judge, "label": choice}
     else:
@@ -174,7 +169,7 @@ def arena_hard(record: Record) -> Iterator[Record]:
     first. A game's `score` is a label such as `A>>B`, `B>A` or `A=B`; one that is none is
     `unparsable`, a game that was never answered `failed`.
     """
-    shared = {"item": record["uid"] if "uid" in record else record["question_id"]}
+    shared = {"item": _first(record, "uid", "question_id")}
     shared |= {"judge": record["judge"], "category": record.get("category")}
     shared |= {"responder_a": record.get("baseline") or BASELINE, "responder_b": record["model"]}
     games = [*(record["games"] or ()), None, None]
@@ -230,8 +225,7 @@ def reviews(record: Record) -> Iterator[Record]:
         if choice is None or len(numbers) > 2 or math.inf in numbers:
             wanted = "1, 2, 3, two scores, -1 or null; a score of a single text compares nothing"
             raise ValueError(f"score {score!r}; give {wanted}")
-    item = record["question_id"] if "question_id" in record else record["message_id"]
-    row = {"item": item, **record["names"]}
+    row = {"item": _first(record, "question_id", "message_id"), **record["names"]}
     if row["judge"] == HUMAN:
         yield row | {"judge": None, "annotator": HUMAN, "label": choice}
     else:
@@ -249,17 +243,15 @@ def named(path: Path, judges: Sequence[str]) -> Record:
     Raises:
         SelfprefError: The name does not tell who is who.
     """
-    match = NAMES_OF.fullmatch(path.stem)
-    first, rest = match.groups() if match else ("", "")
-    known = [*judges, *(part.name.removeprefix("ratings-") for part in path.parents)]
-    judge = next((one for one in known if one and rest.endswith(f"-{one}")), "")
-    if not judge:
-        raise SelfprefError(
-            f"{path}: a review's name is <first>-vs-<second>-<judge>-reviewer.jsonl; rename it, or "
-            "give --judge NAME"
-        )
-    second = rest.removesuffix(f"-{judge}")
-    return {"responder_a": first, "responder_b": second, "judge": judge, "order": "ab"}
+    for judge in (*judges, *(part.name.removeprefix("ratings-") for part in path.parents)):
+        name = rf"{REVIEWED}{re.escape(judge)}{REVIEWER}"
+        if judge and (match := re.fullmatch(name, path.stem)):
+            first, second = match.groups()
+            return {"responder_a": first, "responder_b": second, "judge": judge, "order": "ab"}
+    raise SelfprefError(
+        f"{path}: a review's name is <first>-vs-<second>-<judge>-reviewer.jsonl; rename it, or "
+        "give --judge NAME"
+    )
 
 
 # From a record to its rows; in the others a record is a row.
@@ -276,12 +268,10 @@ def _files(path: Path) -> list[Path]:
     """The file, or the review files of a folder."""
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.rglob("*.json*") if NAMES_OF.fullmatch(file.stem))
+    names = re.compile(f"{REVIEWED}.*{REVIEWER}")
+    found = sorted(file for file in path.rglob("*.json*") if names.fullmatch(file.stem))
     if not found:
-        raise SelfprefError(
-            f"{path}: a folder without review files (<first>-vs-<second>-<judge>-reviewer.jsonl); "
-            "give one file"
-        )
+        raise SelfprefError(f"{path}: a folder without review files; give one file")
     return found
 
 
@@ -311,19 +301,18 @@ def recognised(
         if name not in record:
             told = f"--columns {name}={there}: no such column; it has {', '.join(record)}"
             raise SelfprefError(f"{file}: {told}")
-    lacking = {
-        name: [one for one in fields if record.keys().isdisjoint(one.split(" or "))]
-        for name, fields in (VOTES if voted else FIELDS).items()
-        if wanted in (AUTO, name)
-    }
-    for name, lack in lacking.items():
+    lacking = []
+    forms = VOTES if voted else FIELDS
+    for name in forms if wanted == AUTO else {wanted} & forms.keys():
+        fields = forms[name].split()
+        lack = [one for one in fields if record.keys().isdisjoint(one.split("|"))]
         if not lack:
             return name, sorted({*record} - KNOWN) if name == "pairs" else []
-    told = "; ".join(f"{name} needs {', '.join(lack)}" for name, lack in lacking.items())
+        lacking.append(f"{name} needs {', '.join(lack)}".replace("|", " or "))
     there = ", ".join(map(repr, list(record)[:12])) or "none"
     raise SelfprefError(
         f"{file}: of no known format; it has the fields {there}\n"
-        f"besides them, {told} (other names: --columns item=NAME)"
+        f"besides them, {'; '.join(lacking)} (other names: --columns item=NAME)"
     )
 
 
@@ -337,7 +326,7 @@ def _rows(path: Path, form: str, columns: Mapping[str, str], judges: Sequence[st
         try:
             yield from ((number, row) for row in ROWS[form](record | more))
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            lacks = f"no field {error}; it needs {', '.join(FIELDS[form])}"
+            lacks = f"no field {error}; it needs {FIELDS[form].replace(' ', ', ')}"
             told = lacks if isinstance(error, KeyError) else f"{error}; correct the record"
             raise SelfprefError(f"{place(path)} {number}: {told}") from error
 
@@ -410,7 +399,7 @@ def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataF
     Raises:
         SelfprefError: A row breaks the rules of the format; names row and column.
     """
-    needed = VOTES["pairs"] if voted else FIELDS["pairs"]
+    needed = (VOTES if voted else FIELDS)["pairs"].split()
     if lacking := [column for column in needed if column not in frame]:
         raise SelfprefError(f"{name}: no column {lacking[0]!r}; it needs {', '.join(needed)}")
     raw = frame.astype(object).where(frame.notna(), None).rename(columns=str)

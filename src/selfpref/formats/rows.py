@@ -16,7 +16,7 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import frames, records
+from selfpref.formats.records import NO_NAMES, frames, records
 from selfpref.tables.schemas import ROUNDING, TIE
 
 Frames = dict[str, pd.DataFrame]
@@ -30,16 +30,11 @@ SIDES = ("a", "b", TIE)
 MOST_SHOWN = 60
 
 
-def where(frame: pd.DataFrame, row: int) -> str:
-    """The place of a row, for an error."""
-    return f"{frame['file'].iloc[row]} {frame['line'].iloc[row]}"
-
-
 def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> None:
     """End with the first row of a mask.
 
     Args:
-        frame: Rows with their places.
+        frame: Rows with their places, `file` and `line`.
         wrong: The mask.
         reason: What to say after the place; `{column}` is the row's value there.
         more: Other words of the reason.
@@ -47,24 +42,22 @@ def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> N
     Raises:
         SelfprefError: There is such a row.
     """
-    if len(found := np.flatnonzero(wrong)):
-        row = frame.iloc[found[0]].astype(object)
-        shown = {name: repr(value)[:MOST_SHOWN] for name, value in row.where(row.notna()).items()}
-        told = reason.format_map({**shown, **more})
-        raise SelfprefError(f"{where(frame, int(found[0]))}: {told}")
+    if wrong.any():
+        row = frame.iloc[int(np.argmax(wrong))].to_dict()
+        shown = {name: repr(value)[:MOST_SHOWN] for name, value in row.items()}
+        raise SelfprefError(f"{row['file']} {row['line']}: {reason.format_map(shown | more)}")
 
 
 def refuse_again(frame: pd.DataFrame, key: Sequence[str], reason: str) -> None:
     """End with the first row whose key stands there before; `{before}` is that place."""
     keys = frame[[*key]]
     if (again := keys.duplicated()).any():
-        first = np.flatnonzero(keys.eq(keys[again].iloc[0]).all(axis=1))[0]
-        refuse(frame, again, reason, before=where(frame, int(first)))
+        first = frame[keys.eq(keys[again].iloc[0]).all(axis=1)].iloc[0]
+        refuse(frame, again, reason, before=f"{first['file']} {first['line']}")
 
 
-def filled(raw: pd.DataFrame, name: str) -> pd.Series:
-    """Where a column has a value; nowhere, where no record has the column."""
-    values = raw.get(name, pd.Series(None, raw.index, object))
+def filled(values: pd.Series) -> pd.Series:
+    """Where a column has a value."""
     return values.notna() & values.ne("")
 
 
@@ -74,23 +67,33 @@ def numbers(raw: pd.DataFrame, name: str) -> pd.Series:
     Raises:
         SelfprefError: A value is no number; names the place.
     """
-    values = raw.get(name, pd.Series(None, raw.index, object))
-    found = pd.to_numeric(values.astype("str"), errors="coerce").astype(float)
-    refuse(raw, filled(raw, name) & ~np.isfinite(found), f"{name} {{{name}}} is no number")
+    found = pd.to_numeric(raw[name].astype("str"), errors="coerce").astype(float)
+    refuse(raw, filled(raw[name]) & ~np.isfinite(found), f"{name} {{{name}}} is no number")
     return found
 
 
-def whole(path: Path, columns: Iterable[str], optional: Iterable[str] = ()) -> pd.DataFrame:
+def whole(
+    path: Path,
+    columns: Sequence[str],
+    optional: Sequence[str] = (),
+    called: Mapping[str, str] = NO_NAMES,
+) -> pd.DataFrame:
     """The rows of a file of these columns, each with a value; `file` and `line`, their place.
+
+    Args:
+        path: The file.
+        columns: Those that every row fills.
+        optional: Those that it may leave out.
+        called: What columns of the file are to be called, by their names there.
 
     Raises:
         SelfprefError: A column is missing, empty or unknown; names file, line and column.
     """
-    wanted, known = list(columns), [*columns, *optional, "file", "line"]
-    parts = [pd.DataFrame(columns=known), *frames(records(path), path)]
+    known = [*columns, *optional, "file", "line"]
+    parts = [pd.DataFrame(columns=known), *frames(records(path, called), path)]
     raw = pd.concat(parts, ignore_index=True)
-    for name in wanted:
-        refuse(raw, ~filled(raw, name), f"no {name!r}; it needs {', '.join(wanted)}")
+    for name in columns:
+        refuse(raw, ~filled(raw[name]), f"no {name!r}; it needs {', '.join(columns)}")
     for name in raw.columns.difference(known):
         refuse(raw, raw[name].notna(), f"unknown column {name!r}; remove or rename it")
     return raw[known]
@@ -112,20 +115,17 @@ def typed(raw: pd.DataFrame, *, texts: bool) -> pd.DataFrame:
     """
     kept = raw if texts else raw.drop(columns=[*TEXTS], errors="ignore")
     frame = kept.reindex(columns=[*NAMED, *TEXTS, *PROBABILITIES, "repeat", "file", "line"])
-    for name in (*NAMED, *TEXTS):
-        nested = frame[name].map(lambda value: isinstance(value, dict | list))
-        refuse(frame, nested, f"{name} {{{name}}}; give a text or a number")
+    for name in (*NAMED, *TEXTS, "file"):
         frame[name] = frame[name].astype("str").replace("", None)
+    for name in WHO:
+        told = f"{name} is empty; fill it or remove the row"
+        refuse(frame, frame[name].isna(), told)
     for name in (*WHO, "judge"):
         taken = SIDES if name in WHO[1:] else ()
-        bad = [
-            one for one in frame[name].dropna().unique() if not one.isprintable() or one in taken
-        ]
+        names = frame[name].dropna().unique()
+        bad = [one for one in names if not one.isprintable() or one in taken]
         told = f"{name} {{{name}}}; rename it: names are printable, and none is a, b or tie"
         refuse(frame, frame[name].isin(bad), told)
-        refuse(
-            frame, frame[name].isna() & (name in WHO), f"{name} is empty; fill it or remove the row"
-        )
     unknown = frame["order"].notna() & ~frame["order"].isin(("ab", "ba"))
     refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
     for name in ("label", "verdict"):
@@ -134,14 +134,13 @@ def typed(raw: pd.DataFrame, *, texts: bool) -> pd.DataFrame:
         told = f"{name} names the unknown responder {{{name}}}; give a, b, tie or a responder"
         refuse(frame, side.notna() & ~side.isin(SIDES), told)
         frame[name] = side
-    frame["repeat"] = numbers(frame, "repeat")
-    odd = frame["repeat"].lt(0) | frame["repeat"].mod(1).gt(0)
-    refuse(frame, odd, "repeat {repeat} is not a number from 0; count readings 0, 1, ...")
-    one, two = (numbers(frame, name) for name in PROBABILITIES)
+    for name in ("repeat", *PROBABILITIES):
+        frame[name] = numbers(frame, name)
+    one, two = (frame[name] for name in PROBABILITIES)
     bad = one.isna().ne(two.isna()) | one.lt(0) | two.lt(0) | (one + two).gt(1 + ROUNDING)
     told = "probabilities {probability_a}, {probability_b}; give two from 0 to 1 whose sum is at "
     refuse(frame, bad, f"{told}most 1, not logarithms or percentages")
-    return frame.assign(probability_a=one, probability_b=two, file=frame["file"].astype("str"))
+    return frame
 
 
 def renamed(frame: pd.DataFrame, alias: Mapping[str, str]) -> pd.DataFrame:
@@ -169,33 +168,34 @@ def _responses(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     return found.assign(item_id=f"{dataset}/" + found["item_id"])
 
 
-def _turned(frame: pd.DataFrame, names: Sequence[str], turn: pd.Series) -> tuple[pd.Series, ...]:
-    """Two columns, changed for each other in some rows."""
-    one, two = (frame[name] for name in names)
-    return one.where(~turn, two), two.where(~turn, one)
+def _turned(frame: pd.DataFrame, turn: pd.Series, *pairs: Sequence[str]) -> pd.DataFrame:
+    """The frame with the two columns of each pair changed for each other in some rows."""
+    turned = {
+        name: frame[name].where(~turn, frame[other])
+        for one, two in pairs
+        for name, other in ((one, two), (two, one))
+    }
+    return frame.assign(**turned)
 
 
 def _votes(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Votes, each turned to the responder whose name sorts first."""
     frame = frame[frame["label"].notna()].reset_index(drop=True)
     swapped = frame["responder_a"] > frame["responder_b"]
-    first, second = _turned(frame, WHO[1:], swapped)
-    turned = frame["label"].map({"a": "b", "b": "a", TIE: TIE})
-    votes = frame[["label", "file", "line"]].assign(
+    side = frame["label"].where(~swapped, frame["label"].map({"a": "b", "b": "a", TIE: TIE}))
+    votes = _turned(frame, swapped, WHO[1:]).assign(
         item_id=f"{dataset}/" + frame["item"],
-        responder_a=first,
-        responder_b=second,
         annotator=frame["annotator"].fillna(HUMAN),
         # Beside a judge's verdicts a vote stands once a judge and order, and counts once.
         repeat=np.where(frame["judge"].isna(), frame.index, -1),
-        turned=frame["label"].where(~swapped, turned),
+        side=side,
     )
     key = ["item_id", "responder_a", "responder_b", "annotator"]
-    said = votes.drop_duplicates([*key, "repeat", "turned"])
+    said = votes.drop_duplicates([*key, "repeat", "side"])
     told = "label {label} contradicts {before}; if two people voted, name them in `annotator`"
     refuse_again(said, [*key, "repeat"], told)
     repeat = said.groupby(key, sort=False).cumcount()
-    return said[key].assign(label=said["turned"], repeat=repeat)
+    return said[key].assign(label=said["side"], repeat=repeat)
 
 
 def _once(frame: pd.DataFrame) -> pd.DataFrame:
@@ -207,10 +207,11 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[~(frame.duplicated(said) & another)].reset_index(drop=True)
 
 
-def _pairs(one: pd.Series, two: pd.Series) -> list[list[Any] | None]:
-    """Lists of two; None where the first is missing."""
-    there = one.notna()
-    return [list(pair) if given else None for *pair, given in zip(one, two, there, strict=True)]
+def _pairs(frame: pd.DataFrame, names: Sequence[str]) -> list[list[Any] | None]:
+    """Lists of two columns' values; None where the first is missing."""
+    there = frame[names[0]].notna()
+    values = zip(*(frame[name] for name in names), strict=True)
+    return [list(pair) if given else None for pair, given in zip(values, there, strict=True)]
 
 
 def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
@@ -222,25 +223,19 @@ def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     refuse(frame, other, "the verdict {verdict} contradicts the probabilities; give one of them")
     side = side.mask(told, likelier).mask(empty)
     choice = side.mask(side.eq("a"), frame["responder_a"]).mask(side.eq("b"), frame["responder_b"])
-    turned = frame["order"].eq("ba")
-    first, second = _turned(frame, WHO[1:], turned)
-    repeat = frame["repeat"].fillna(0).astype("int64")
-    read = frame.assign(repeat=repeat, first=first, second=second)
+    read = _turned(frame, frame["order"].eq("ba"), WHO[1:], PROBABILITIES)
+    read["repeat"] = frame["repeat"].fillna(0).astype("int64")
     again = "the same item, pair, judge and order as {before}; remove one, or number them in a "
-    refuse_again(read, ["item", "judge", "repeat", "first", "second"], f"{again}column `repeat`")
+    refuse_again(read, [*WHO, "judge", "repeat"], f"{again}column `repeat`")
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
-    return pd.DataFrame(
-        {
-            "item_id": f"{dataset}/" + frame["item"],
-            "judge": frame["judge"],
-            "candidates": _pairs(first, second),
-            "order_known": frame["order"].notna(),
-            "probabilities": _pairs(*_turned(frame, PROBABILITIES, turned)),
-            "mass": one + two,
-            "choice": choice,
-            "repeat": repeat,
-            "status": failed.mask(choice.notna(), "ok"),
-        }
+    return read[["judge", "repeat"]].assign(
+        item_id=f"{dataset}/" + frame["item"],
+        candidates=_pairs(read, WHO[1:]),
+        order_known=frame["order"].notna(),
+        probabilities=_pairs(read, PROBABILITIES),
+        mass=one + two,
+        choice=choice,
+        status=failed.mask(choice.notna(), "ok"),
     )
 
 

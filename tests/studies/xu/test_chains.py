@@ -8,8 +8,9 @@ from selfpref.studies.xu import bias, items
 
 def chain(*steps, item="yor-en/1", **more):
     rows = pd.DataFrame(steps, columns=["text", "reply", "score", "truth"])
-    named = {"item_id": item, "responder": "m", "step": range(len(rows)), "condition": ""}
-    return rows.assign(**named | {"language": "yor-en", "fine": True, "status": "ok"} | more)
+    named = {"item_id": item, "responder": "m", "model": "m", "step": range(len(rows))}
+    named |= {"condition": "", "language": "yor-en", "fine": True, "status": "ok"}
+    return rows.assign(**named | more)
 
 
 def counted(rows):
@@ -32,10 +33,7 @@ START = ("a", "x", -9, 0.5)
         (("a", "x", -9, 0.7), ["truth_without_text"]),
         (("[BLOCKED]", "y", -5, 0.6), ["blocked_texts", "text_changed"]),
         ((" ", "y", -5, 0.6), ["empty_texts", "text_changed"]),
-        (
-            ("Sure, here's an improved translation: b", "y", -5, 0.6),
-            ["boilerplate", "text_changed"],
-        ),
+        (("Sure! A better translation: b", "y", -5, 0.6), ["boilerplate", "text_changed"]),
     ],
 )
 def test_each_finding_is_counted_at_its_step(second, findings):

@@ -12,19 +12,16 @@ MAJOR = "'x' is a major accuracy error"
 
 # By reply: critical, major and minor errors.
 ERRORS = {
-    "'a cat' is a minor fluency/grammar error": (0, 0, 1),
     "'a' is a Major accuracy/addition error\n'b' is a MINOR style/awkward error": (0, 1, 1),
     f"{MAJOR}\n'b' is a critical other error\n{MAJOR}": (1, 2, 0),
     # The severity of the statement counts, not one that is quoted or part of a word.
     "'major cities' is a minor accuracy/mistranslation error": (0, 0, 1),
-    "'the majority of' is a minor style/awkward error": (0, 0, 1),
     # Statements that run on without a line break, and a last one that was cut off.
     "'a' is a minor style/awkward error'b' is a major accuracy/omission error": (0, 1, 1),
     f"{MAJOR}\n'b' is a minor termin": (0, 1, 1),
     "The text has no major errors. One minor fluency/punctuation error is there.": (0, 0, 1),
     "\n".join([MAJOR] * 7): (0, 7, 0),
-    **dict.fromkeys(("No errors found.", " None.", "There are no issues."), (0, 0, 0)),
-    "The translation does not contain any errors.": (0, 0, 0),
+    **dict.fromkeys((" None.", "The text does not contain any errors."), (0, 0, 0)),
     "'a cat' is a no-error translation": (0, 0, 0),
     "'a' is a style/awkward minor error": (0, 0, 1),
 }
@@ -35,17 +32,14 @@ MISSING = {
     "missing concepts: 'cat'": 1,
     # The release compared the length of the reply: a long name is still one concept.
     "[an extraordinarily long concept]": 1,
-    "[]": 1,
     "The sentence does not cover all concepts.": 1,
     # What the model makes up after its answer is none, nor is an instruction that it repeats.
     "['cat']\t\tGenerated Sentence: A cat. \t\tFeedback: all covered": 1,
-    "List them. If nothing is, output 'all covered'  ['cat']": 1,
     "List them. If nothing is, output 'all covered'  all covered": 0,
 }
 # The last verdict counts; one in brackets is the one that was asked for.
 VERDICTS = {
     "First [[no]], but then: 3. [[Yes]]": 1,
-    "[[yes]]? I get 4, so [[no]]": 0,
     "[[no]], though the answer is correct in form": 0,
     "At first sight the answer is incorrect; no, the answer is correct.": 1,
     "The answer is incorrect. The correct answer is 4.": 0,

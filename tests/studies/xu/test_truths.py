@@ -19,8 +19,6 @@ from selfpref.studies.xu.truths import (
 
 SPELLINGS = {
     r"\frac{1}{2}": [r"\dfrac{1}{2}", r"\tfrac12", r"\frac{1}2", "1/2"],
-    # The release cut at the first closing brace, so that this and the one above were equal.
-    r"\frac{1}{3}": [r"\frac13"],
     r"-\frac{3}{4}": ["-3/4"],
     "(1,2)": [r"\left( 1, 2 \right)"],
     "1000": ["1,000", "1{,}000"],

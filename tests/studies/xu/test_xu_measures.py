@@ -6,9 +6,8 @@ import pytest
 from study_frames import equal
 from xu_rows import SETTINGS, judged, truths_of
 
-from selfpref.errors import SelfprefError
 from selfpref.studies.xu import measures
-from selfpref.studies.xu.bias import averaged, curves, rated, read_as, summary, translation
+from selfpref.studies.xu.bias import averaged, curves, read_as, summary, translation
 from selfpref.studies.xu.controls import best_of_k, matched, reads_its_text, refined_by_noise
 from selfpref.studies.xu.skewness import null_band, sign_flips
 
@@ -23,10 +22,8 @@ ASIDE = [
     judged([1], 0, language="commongen", task="coverage"),
 ]
 CHAIN = [
-    judged([-9, -5], -10),
-    judged([-7, -3], -6, step=1),
-    judged([-2, -2], -7, step=2),
-    judged([-1, -1], NAN, step=3),
+    *(judged([-9, -5], -10), judged([-7, -3], -6, step=1)),
+    *(judged([-2, -2], -7, step=2), judged([-1, -1], NAN, step=3)),
 ]
 # Scores and the metric's truths; people rated two sentences of each.
 HELD = [
@@ -48,9 +45,8 @@ def whole(*parts):
     return pd.concat(parts, ignore_index=True)
 
 
-def summed(*parts, languages):
-    rows = read_as(pd.concat(parts), "released")
-    return summary(rows.assign(languages=languages), SETTINGS, "x")
+def summed(*parts):
+    return summary(read_as(whole(*parts), "released").assign(languages=2), SETTINGS, "x")
 
 
 def test_a_cell_is_what_counts_and_its_change_what_counts_at_both_steps():
@@ -62,7 +58,6 @@ def test_a_cell_is_what_counts_and_its_change_what_counts_at_both_steps():
         judged([-1, -3], NAN, step=2),
         judged([-4, -5], 0, language="b"),
         judged([-3, -9], -1, language="b", step=1),
-        languages=2,
     )
     none, later = [NAN] * 4, (1 / 24 + 0.7 - 17 / 18) / 2
     equal(
@@ -83,7 +78,7 @@ def test_a_cell_is_what_counts_and_its_change_what_counts_at_both_steps():
 def test_a_change_is_paired_by_sentence_and_an_average_needs_every_language(rng):
     said, truth = rng.normal(-9, 6, (2, 30))
     parts = [judged(said, truth), judged(said + 2, truth, step=1), judged(said, NAN, language="b")]
-    found = summed(*parts, languages=2).set_index(["language", "step"])
+    found = summed(*parts).set_index(["language", "step"])
     change = found.loc[("a", 1), ["bias_change", "bias_change_lo", "bias_change_hi"]]
     assert change.tolist() == pytest.approx([2, 2, 2])
     lo, value, hi = found.loc[("a", 1), ["bias_lo", "bias", "bias_hi"]]
@@ -257,16 +252,6 @@ def test_a_reading_counts_where_it_quotes_its_texts_often_enough(found, elsewher
     rows = judged([-1, -1], -5, **texts)
     others = judged([-1], -5, **texts | {"text": None, "judge": "you"})
     assert reads_its_text(whole(rows, others, CHAIN[0])).tolist() == [reads, reads, False]
-
-
-def test_a_truth_on_another_scale_than_the_scores_ends_in_a_line():
-    rows = judged([-5.0], NAN)[["item_id", "responder", "step", "judge", "task", "status"]]
-    rows = rows.assign(variant="plain", repeat=0, sample=0, score=-5.0, stored=NAN, reply="r")
-    items = pd.DataFrame({"item_id": ["a/0"], "cluster": "c0", "messages": [[{"content": "x"}]]})
-    tables = {"items": items, "ratings": rows, "responses": rows.assign(text="t")}
-    tables["truths"] = truths_of(SETTINGS.use.truth, judged([-5], 0.8))
-    with pytest.raises(SelfprefError, match=r"xu\.truth: .* goes from 0\.8 to 0\.8"):
-        rated(tables, SETTINGS)
 
 
 def test_own_scores_are_held_against_peoples_and_the_printed_bias_stands_beside():

@@ -57,29 +57,25 @@ def test_a_sound_release_is_read_whole(read):
     # The same line of FLORES is one cluster in any language and condition.
     same = ["yor-en/3", "jav_Latn-en/3", "best-of-2/yor-en/3", "second-run/yor-en/3"]
     assert set(items.loc[[*same, "paraphrase/nllb-moe-54b/yor-en/3"], "cluster"]) == {"flores/3"}
-    names = ["category", "cluster", "reference", "metadata"]
-    *given, concepts = items.loc["commongen/1"].fillna("none")[names]
-    assert given == ["commongen", "commongen/1", "none"]
-    assert json.loads(concepts) == {"concepts": ["fox", "den", "run"]}
+    words = items.loc["commongen/1"]
+    assert words[["category", "cluster"]].tolist() == ["commongen", "commongen/1"]
+    assert json.loads(words["metadata"]) == {"concepts": ["fox", "den", "run"]}
 
     texts = found["responses"].set_index(["item_id", "responder", "step", "sample"])["text"]
-    assert texts["best-of-2/yor-en/1", "gpt-4", 0, 1] == "the fox 0, candidate 1"
-    assert texts["best-of-2/yor-en/1", "gpt-4", 1, 0] == "the fox 0, candidate 1"
-    assert texts["paraphrase/nllb-moe-54b/yor-en/1", "nllb-moe-54b", 0, 0] == "a red fox 0"
-    assert texts["paraphrase/nllb-moe-54b/yor-en/1", "gpt-4", 1, 0].endswith("paraphrase")
+    candidate, paraphrase = "the fox 0, candidate 1", "paraphrase/nllb-moe-54b/yor-en/1"
+    assert texts["best-of-2/yor-en/1", "gpt-4", 0, 1] == candidate
+    assert texts["best-of-2/yor-en/1", "gpt-4", 1, 0] == candidate
+    assert texts[paraphrase, "nllb-moe-54b", 0, 0] == "a red fox 0"
+    assert texts[paraphrase, "gpt-4", 1, 0].endswith("paraphrase")
     assert texts["yor-en/1", "human", 0, 0] == "the red fox 0 goes to its den"
 
     key = ["item_id", "responder", "judge", "step", "sample", "repeat"]
     scores = found["ratings"].set_index(key)["score"].sort_index()
     assert scores["best-of-2/yor-en/1", "gpt-4", "gpt-4"].tolist() == [-6, -1, -1]
-    assert len(scores["yor-en/1", "gpt-4", "gpt-4"]) == 3
     # A judge's second file on the same texts is a repeat.
     assert [*scores["yor-en/1", "human", "gemini", 0, 0].index] == [0, 1]
-    style = scores["paraphrase/nllb-moe-54b/yor-en/2"]
-    assert style.to_dict() == {
-        ("nllb-moe-54b", "gpt-4", 0, 0, 0): -7,
-        ("gpt-4",) * 2 + (1, 0, 0): -3,
-    }
+    style = scores["paraphrase/nllb-moe-54b/yor-en/2"].to_dict()
+    assert style == {("nllb-moe-54b", "gpt-4", 0, 0, 0): -7, ("gpt-4", "gpt-4", 1, 0, 0): -3}
 
     key = ["item_id", "responder", "step", "metric"]
     scores = found["truths"].set_index(key)["score"].sort_index()
@@ -87,7 +83,6 @@ def test_a_sound_release_is_read_whole(read):
     assert ("yor-en/5", "gpt-4", 2, "human-mqm") not in scores.index
     given = scores["commongen/1", "gpt-4"].unstack("metric")
     assert given["coverage-lemma"].tolist() == [0, 1, 1]
-    assert given["coverage-surface"].tolist() == [0, 0, 0]
     # The second run has raw scores only; the map is recovered from the other files.
     second = scores["second-run/yor-en/1", "gemini", 0]
     assert second["bleurt"] == 0.3
@@ -127,8 +122,7 @@ def test_only_the_judges_wanted_are_read(read):
 @pytest.mark.parametrize(
     ("kind", "change", "rows", "held", "table"),
     [
-        # One record more, a terminator lost between two.
-        ("feedback", lambda text: text + "none" + XU_END, 9, "records", "ratings"),
+        # A terminator lost between two records.
         ("feedback", lambda text: text.replace(XU_END, "", 1), 7, "records", "ratings"),
         ("text", lambda text: text.replace("\n", "", 1), 7, "lines", "responses"),
         ("bleurt", lambda text: text.partition("\n")[2], 7, "numbers", "truths"),
@@ -142,10 +136,9 @@ def test_a_file_with_another_number_of_rows_is_left_out(read, kind, change, rows
     assert (noted["finding"], noted["affected"]) == (f"left out: {held} are not texts", rows)
     assert noted["detail"] == f"{rows} {held} for 8 texts"
     left = found[table].query("item_id == 'yor-en/1' and responder == 'gpt-4' and step == 2")
-    if kind == "feedback":
-        left = left.query("judge == 'gpt-4'")
-    assert set(left.get("metric", [])) <= {"bleurt-mqm", "human-mqm"}
+    left = left.query("judge == 'gpt-4'") if kind == "feedback" else left
     assert kind == "bleurt" or left.empty
+    assert "bleurt" not in set(left.get("metric", []))
 
 
 def test_steps_without_bleurt_are_left_out(read):

@@ -16,8 +16,9 @@ def judged(said, truth, condition="", language="a", **named):
     """Scores and truths of sentences; the n-th of every cell is one cluster."""
     rows = pd.DataFrame({"score": said, "truth": truth}, dtype=float)
     place = f"{condition}/{language}" if condition else language
-    known = {"responder": "me", "judge": "me", "task": "mqm", "variant": "plain", "status": "ok"}
-    known |= {"own": True, "contaminated": False, "stored": rows["score"]}
+    writer = named.get("responder", "me")
+    known = {"responder": writer, "model": writer, "judge": "me", "task": "mqm", "status": "ok"}
+    known |= {"variant": "plain", "own": True, "contaminated": False, "stored": rows["score"]}
     known |= dict.fromkeys(("text", "reply", "source")) | dict.fromkeys(("step", "repeat"), 0)
     known["item_id"] = [f"{place}/{n}" for n in range(len(rows))]
     known["cluster"] = [f"c{n}" for n in range(len(rows))]

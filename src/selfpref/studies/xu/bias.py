@@ -44,15 +44,14 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from selfpref.errors import SelfprefError
 from selfpref.params import Params
 from selfpref.params.studies import Xu
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, bounded, ratio
 from selfpref.statistics.threads import at_once
 from selfpref.studies.xu import STUDY
-from selfpref.studies.xu.feedback import BLOCKED, FLOOR
+from selfpref.studies.xu.feedback import BLOCKED
 from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, addressed, under_conditions
-from selfpref.studies.xu.skewness import resampled_skewness
+from selfpref.studies.xu.skewness import distance_skewness
 
 TABLES = ("items", "responses", "ratings", "truths", "audit")
 Convention = Literal["released", "corrected"]
@@ -60,20 +59,36 @@ CONVENTIONS: tuple[Convention, ...] = ("released", "corrected")
 TEXT = ["item_id", "responder", "step"]
 AVERAGE = "average"
 KEY = ["convention", "language", "step"]
-MODELS = {"condition": "condition", "responder": "model"}
+MODELS = ["condition", "model"]
 # Of a cell the means of score, truth and gap, then D; and what their changes are called.
 LEVELS = ("self_mean", "truth_mean", "bias", "dskew")
 CHANGES = ("self_change", "truth_change", "bias_change", "dskew_change")
-COUNTS = ["n", "unusable", "n_both"]
-SUMMARY = [*KEY, *COUNTS, *bounded(*LEVELS, *CHANGES)]
-TRANSLATION = [
-    *("language", "model", "step", "convention", "self_mean", "truth_mean"),
-    *(*bounded("bias", "dskew"), "n", "unusable"),
-]
+_LEVELS, _CHANGES = ("± ".join((*names, "")) for names in (LEVELS, CHANGES))
+# The columns of each frame; `±` stands for a value with its bounds.
+COLUMNS = {
+    "summary": f"convention language step n unusable n_both {_LEVELS} {_CHANGES}",
+    "translation": "language model step convention self_mean truth_mean bias± dskew± n unusable",
+    "change": f"language model step convention {_CHANGES} n_both",
+    "gains": f"language model convention best_step last_step n_both {_CHANGES}",
+    "skewness": "convention language step n dskew p flip_upper band_mean band_upper repeated model",
+    "best_of_k": f"language model k convention n unusable {_LEVELS} noise_bias beyond±",
+    "best_of_noise": "language model k convention candidate_mean noise_score noise_bias scores "
+    "beyond±",
+    "refined_by_noise": "language model step convention noise_score noise_bias± scores beyond±",
+    "matched": "judge control convention n_own n_others own_gap others_gap difference matched±",
+    "human": "model step human_mean self_mean bias± dskew n bias_change± human_change± noise_bias "
+    "bias_published",
+    "human_truth": "language model step human_mean± truth_mean n correlation",
+    "examples": "figure language model step sentence said truth bias dskew",
+    "checks": "item model step quantity published recomputed difference source place how_read",
+    "commongen": "model step predicted true bias dskew n matcher",
+    "style": "language system judge text convention",
+    "format": "language model step n well_formed± but_for_cut± usable±",
+}
 # From how often each cluster counts, `[clusters, batch]`, to statistics of cells,
 # `[statistics, cells, batch]`.
 Statistics = Callable[[Floats], Floats]
-CELL = ["condition", "language", "responder", "step"]
+CELL = ["condition", "language", "model", "step"]
 # Cells with at least this share of boilerplate are mismatched.
 BOILERPLATE = 0.1
 # Two runs of a metric on one text differ by rounding only.
@@ -130,27 +145,18 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
 
     Returns:
         The ratings' columns, several fresh draws as their mean (`averaged`), with `draws,
-        condition, language, cluster, source, text, truth, own` (whether this reading drove the
-        refinement: the writer's own, or in an arm that the condition names, that arm's judge's) and
-        `contaminated`. The truth is that of the text, so it is NaN for candidates.
-
-    Raises:
-        SelfprefError: The truth of translations is on another scale than their scores.
+        condition, language, model` (the responder), `cluster, source, text, truth, own` (whether
+        this reading drove the refinement: the writer's own, or in an arm that the condition names,
+        that arm's judge's) and `contaminated`. The truth is that of the text, so it is NaN for
+        candidates.
     """
-    items, truths = tables["items"], tables["truths"]
-    asked = items.assign(source=items["messages"].map(lambda turns: turns[-1]["content"]))
-    rows = averaged(tables["ratings"]).merge(asked[["item_id", "cluster", "source"]], on="item_id")
-    texts = tables["responses"][[*TEXT, "sample", "text"]]
-    rows = rows.merge(texts, on=[*TEXT, "sample"], how="left")
-    rows = rows.join(addressed(rows["item_id"]))
+    sources = tables["items"]["messages"].map(lambda turns: turns[-1]["content"])
+    asked = tables["items"][["item_id", "cluster"]].assign(source=sources)
+    place, truths = [*TEXT, "sample"], tables["truths"]
+    rows = averaged(tables["ratings"]).merge(asked, on="item_id")
+    rows = rows.merge(tables["responses"][[*place, "text"]], on=place, how="left")
+    rows = rows.join(addressed(rows["item_id"])).assign(model=rows["responder"])
     rows["truth"] = truth_of(rows, truths, rows["task"].map(settings.metric))
-    known = rows.loc[rows["task"].eq("mqm"), "truth"].dropna()
-    if not known.between(FLOOR, 0).all():
-        raise SelfprefError(
-            f"params.yaml: xu.truth: {settings.use.truth} goes from {known.min():g} to "
-            f"{known.max():g}, judges score translations from {FLOOR:g} to 0; give a metric on "
-            "that scale"
-        )
     plain = rows["variant"].eq("plain") & rows["judge"].eq(rows["responder"])
     drove = plain | rows["variant"].eq(rows["condition"])
     rows["own"] = drove & rows["repeat"].eq(0)
@@ -171,17 +177,16 @@ def averaged(ratings: pd.DataFrame) -> pd.DataFrame:
         draw is usable, else that of the first.
     """
     usable, fresh = ratings["status"].eq("ok"), ratings["variant"].eq(RESCORED)
-    ratings = ratings.assign(draws=usable.astype(int))
+    rows, key = ratings.assign(draws=usable.astype(int)), [*TEXT, "sample", "judge", "task"]
     if not fresh.any():
-        return ratings
-    key = [*TEXT, "sample", "judge", "task"]
-    drawn = ratings[fresh].assign(score=ratings["score"].where(usable), unusable=~usable)
+        return rows
+    drawn = rows[fresh].assign(score=rows["score"].where(usable), unusable=~usable)
     texts = drawn.groupby(key)
     means = {"score": texts["score"].transform("mean"), "draws": texts["draws"].transform("sum")}
     # Of each text the usable draws first.
-    drawn = drawn.assign(**means).sort_values([*key, "unusable", "repeat"]).assign(repeat=0)
-    firsts = drawn.drop_duplicates(key)[ratings.columns]
-    return pd.concat([ratings[~fresh], firsts], ignore_index=True)
+    drawn = drawn.assign(**means).sort_values([*key, "unusable", "repeat"])
+    firsts = drawn.drop_duplicates(key)[rows.columns].assign(repeat=0)
+    return pd.concat([rows[~fresh], firsts], ignore_index=True)
 
 
 def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str | pd.Series) -> pd.Series:
@@ -189,6 +194,18 @@ def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str | pd.Series) 
     wanted = rows[TEXT].assign(metric=metric)
     found = wanted.merge(truths[[*TEXT, "metric", "score"]], on=[*TEXT, "metric"], how="left")
     return pd.Series(found["score"].to_numpy(dtype=float), index=rows.index)
+
+
+def framed(
+    rows: pd.DataFrame | Sequence[Mapping[str, object]], name: str, *, more: bool = False
+) -> pd.DataFrame:
+    """Rows with the columns of a frame of `COLUMNS`, in their order; `more`: then all others."""
+    table, columns = pd.DataFrame(rows), []
+    for word in COLUMNS[name].split():
+        columns += bounded(word[:-1]) if word.endswith("±") else [word]
+    rest = table.columns.difference(columns, sort=False) if more else ()
+    table = table.reindex(columns=[*columns, *rest])
+    return table if len(table) else table.astype(object)
 
 
 def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
@@ -255,7 +272,7 @@ def paper_chains(rows: pd.DataFrame, *tasks: str) -> pd.DataFrame:
     """The rows of refinement by the paper's own rule: no other condition; of all tasks or some."""
     own = chained(rows)
     own = own[own["condition"].eq("")]
-    return own[own["task"].isin(tasks)] if tasks else own
+    return own[own["task"].isin(tasks or own["task"])]
 
 
 def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
@@ -306,64 +323,50 @@ def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
     for gaps in (rows := held[..., 2, :].reshape(-1, held.shape[-1])):
         if gaps.tobytes() not in found:
             there = ~np.isnan(gaps)
-            found[gaps.tobytes()] = resampled_skewness(gaps[there], gamma, weights[there])
+            found[gaps.tobytes()] = distance_skewness(gaps[there], gamma, weights[there])
     skewness = np.reshape([found[gaps.tobytes()] for gaps in rows], (*held.shape[:-2], 1, -1))
     return np.concatenate([means, skewness], axis=-2)
 
 
-def named_intervals(
-    bootstrap: ClusterBootstrap,
+def over_cells(
+    cells: pd.DataFrame,
+    languages: int,
     clusters: int,
     statistics: Statistics,
-    columns: Sequence[str],
+    settings: Settings,
     *names: str,
+    columns: Sequence[str] = (*LEVELS, *CHANGES),
 ) -> pd.DataFrame:
-    """Several statistics of many cells, from the same resamples, by name.
+    """Statistics of cells, and their means over languages, all from the same resamples.
 
     Args:
-        bootstrap: The intervals.
+        cells: `KEY` and counts, numbered from 0.
+        languages: How many there are; of one there is no mean.
         clusters: How many are resampled.
-        statistics: From the weights of the clusters to each statistic's values.
-        columns: What the statistics are called.
+        statistics: Of the cells.
+        settings: The intervals.
         names: Of the random stream.
+        columns: What the statistics are called.
 
     Returns:
-        A row a cell; each statistic with its bounds, `_lo` and `_hi`.
+        The cells, below them a row (the counts are sums) for each step that all languages reach;
+        each statistic with its bounds. A mean needs every language: NaN stays NaN.
     """
+    place, counts = ["convention", "step"], [*cells.columns.difference(KEY)]
+    size = cells.groupby(place)["language"].transform("size")
+    steps = cells[size.eq(languages) & (languages > 1)].groupby(place)
+    whole = [*steps.groups.values()]
 
     def stacked(weights: Floats) -> Floats:
-        return statistics(np.ascontiguousarray(weights.T)).reshape(-1, len(weights)).T
+        found = statistics(np.ascontiguousarray(weights.T))
+        means = (found[:, at].mean(axis=1, keepdims=True) for at in whole)
+        return np.concatenate([found, *means], axis=1).reshape(-1, len(weights)).T
 
-    made = bootstrap.of_sums(np.eye(clusters), stacked, *names)
-    bounds = np.array([(one.value, one.lo, one.hi) for one in made])
-    parts = np.split(bounds, len(columns))
-    return pd.DataFrame(np.hstack(parts), columns=bounded(*columns))
-
-
-def over_languages(
-    cells: pd.DataFrame, languages: int, counts: Sequence[str]
-) -> tuple[pd.DataFrame, Statistics]:
-    """The cells, and below them the mean over languages of each step that all of them reach.
-
-    Args:
-        cells: With `KEY` and the counts, numbered from 0.
-        languages: How many there are; of one there is no mean.
-        counts: What is summed.
-
-    Returns:
-        The cells and the means, and what adds the means to statistics of cells. A mean needs every
-        language: NaN stays NaN.
-    """
-    size = cells.groupby(["convention", "step"])["language"].transform("size")
-    steps = cells[size.eq(languages) & (languages > 1)].groupby(["convention", "step"])
-    whole = [*steps.groups.values()]
-    means = steps[[*counts]].sum().reset_index().assign(language=AVERAGE)
-
-    def extended(values: Floats) -> Floats:
-        means = (values[:, at].mean(axis=1, keepdims=True) for at in whole)
-        return np.concatenate([values, *means], axis=1)
-
-    return pd.concat([cells, means], ignore_index=True), extended
+    made = settings.intervals.of_sums(np.eye(clusters), stacked, *names)
+    parts = np.split(np.array([one[:3] for one in made]), len(columns))
+    means = steps[counts].sum().reset_index().assign(language=AVERAGE)
+    bounds = pd.DataFrame(np.hstack(parts), columns=bounded(*columns))
+    return pd.concat([cells, means], ignore_index=True).join(bounds)
 
 
 def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
@@ -379,36 +382,35 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
         names: Of the random stream.
 
     Returns:
-        The columns `SUMMARY`: scores held against a truth (`n`), replies that say nothing
-        (`unusable`), sentences behind the change (`n_both`); each of `LEVELS` and its change.
+        The columns of `summary` in `COLUMNS`: scores held against a truth (`n`), replies that say
+        nothing (`unusable`), sentences behind the change (`n_both`); each of `LEVELS` and its
+        change.
     """
     # In a cell a cluster has a slot a row.
     rows = counted(rows, KEY).sort_values([*KEY, "cluster", "item_id"], kind="stable")
     slots = rows.assign(slot=rows.groupby([*KEY, "cluster"]).cumcount())
     wide = slots.pivot(index=KEY, columns=["cluster", "slot"], values=["score", "truth", "gap"])
-    held = np.stack([wide[name].to_numpy() for name in ("score", "truth", "gap")], axis=1)
-    # Beside each cell its language's step 0, and where both count.
-    at = wide.index.get_indexer(pd.MultiIndex.from_frame(wide.index.to_frame().assign(step=0)))
-    start = np.where((at >= 0)[:, None, None], held[at], np.nan)
-    later = (at >= 0) & (at < np.arange(len(at)))
-    both = later[:, None] & ~np.isnan(held[:, 2] - start[:, 2])
+    # Beside each later step its language's step 0, where both count.
+    steps = wide.index.get_level_values("step")
+    first = wide[steps == 0].droplevel("step").reindex(wide.index.droplevel("step"))
+    held, start = (one.to_numpy(dtype=float).reshape(len(wide), 3, -1) for one in (wide, first))
+    both = (steps > 0)[:, None] & ~np.isnan(held[:, 2] - start[:, 2])
     pairs = [np.where(both[:, None], one, np.nan) for one in (held, start)]
-    unusable = rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum()
-    n = (~np.isnan(held[:, 2])).sum(axis=1)
-    counts = pd.DataFrame({"n": n, "unusable": unusable, "n_both": both.sum(axis=1)}, wide.index)
+    counts = pd.DataFrame({"n": wide["gap"].notna().sum(axis=1)})
+    counts["unusable"] = rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum()
+    counts["n_both"] = both.sum(axis=1)
     languages = rows["languages"].iloc[0] if "languages" in rows else 0
-    cells, extended = over_languages(counts.reset_index(), languages, COUNTS)
     owner, clusters = pd.factorize(wide["gap"].columns.get_level_values("cluster"), sort=True)
 
     def statistics(weights: Floats) -> Floats:
         parts = np.stack([held, *pairs])
         level, after, before = statistics_of(parts, settings.use.gamma, weights[owner])
-        return extended(np.concatenate([level, after - before], axis=1).swapaxes(0, 1))
+        return np.concatenate([level, after - before], axis=1).swapaxes(0, 1)
 
-    columns = (*LEVELS, *CHANGES)
-    bounds = named_intervals(settings.intervals, len(clusters), statistics, columns, *names)
+    cells = counts.reset_index()
+    found = over_cells(cells, languages, len(clusters), statistics, settings, *names)
     # A mean that lacks a language rests on nothing.
-    return cells.join(bounds).assign(n=cells["n"].where(bounds["bias"].notna(), 0))[SUMMARY]
+    return found.assign(n=found["n"].where(found["bias"].notna(), 0))
 
 
 def by_group(
@@ -416,35 +418,34 @@ def by_group(
     rows: pd.DataFrame,
     settings: Settings,
     *names: str,
-    by: Mapping[str, str],
-    columns: Sequence[str] = SUMMARY,
+    by: Sequence[str] = ("model",),
     conventions: Sequence[Convention] = CONVENTIONS,
 ) -> pd.DataFrame:
-    """A table of every group of rows, under one scoring after the other.
+    """A table of every group of rows under each scoring.
 
     Args:
-        table: `summary`, or a function of the same arguments.
+        table: `summary`, or a function of the same arguments; an empty one is left out.
         rows: As `rated` returns them.
         settings: Handed on.
         names: Of the random stream, before those of the group; scorings share their resamples.
-        by: What makes a group: columns, and what they are called in the table.
-        columns: The table's.
-        conventions: Which.
+        by: What makes a group.
+        conventions: Which scorings, in this order.
 
     Returns:
-        The table's columns and those of the group.
+        The table's columns and those of the group; of no group, those of `summary`.
     """
     groups = [
         (part, values)
-        for convention in conventions
-        for values, part in read_as(rows, convention).groupby([*by])
+        for name in conventions
+        for values, part in read_as(rows, name).groupby([*by])
     ]
     calls = ((part, settings, *names, *map(str, values)) for part, values in groups)
     found = [
-        made.assign(**dict(zip(by.values(), values, strict=True)))
+        made.assign(**dict(zip(by, values, strict=True)))
         for made, (_, values) in zip(at_once(table, calls), groups, strict=True)
+        if len(made)
     ]
-    none = pd.DataFrame(columns=[*dict.fromkeys([*columns, *by.values()])])
+    none = framed([], "summary").assign(**dict.fromkeys(by))
     return pd.concat(found or [none], ignore_index=True)
 
 
@@ -461,17 +462,16 @@ def curves(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     own = chained(rows)
     own = own[own["task"].eq("mqm")]
-    languages = own.groupby("condition")["language"].transform("nunique")
-    table = by_group(summary, own.assign(languages=languages), settings, "translation", by=MODELS)
-    return table.sort_values(
-        ["condition", "language", "model", "step", "convention"], ignore_index=True
-    )
+    own = own.assign(languages=own.groupby("condition")["language"].transform("nunique"))
+    table = by_group(summary, own, settings, "translation", by=MODELS)
+    order = ["condition", "language", "model", "step", "convention"]
+    return table.sort_values(order, ignore_index=True)
 
 
 def translation(table: pd.DataFrame) -> pd.DataFrame:
-    """The paper's figure: refinement by its own rule, the columns `TRANSLATION`.
+    """The paper's figure: refinement by its own rule.
 
     Args:
         table: As `curves` returns it.
     """
-    return table.loc[table["condition"].eq(""), TRANSLATION].reset_index(drop=True)
+    return framed(table.query("condition == ''"), "translation").reset_index(drop=True)

@@ -21,20 +21,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import Floats, bounded, ratio
+from selfpref.statistics.bootstrap import Floats, ratio
 from selfpref.studies.xu import bias
 from selfpref.studies.xu.feedback import quoted
 from selfpref.studies.xu.items import BEST, TASKS, addressed
 
-BEST_KEY = ["language", "model", "k", "convention"]
-BEST_OF_K = [*BEST_KEY, *bias.COUNTS[:2], *bounded(*bias.LEVELS)]
-BEST_OF_NOISE = [
-    *(*BEST_KEY, "candidate_mean", "noise_score", "noise_bias", "scores", *bounded("beyond")),
-]
-REFINED = [
-    *("language", "model", "step", "convention", "noise_score"),
-    *(*bounded("noise_bias"), "scores", *bounded("beyond")),
-]
+CHOICE = ["language", "model", "k", "convention"]
 
 
 def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -46,23 +38,16 @@ def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings)
         `language, model, k, convention`, the quantities of `summary` for the chosen text, and
         `noise_bias` and `beyond` as `best_of_noise` returns them.
     """
-    best, by = _candidates(rows[rows["own"]]), {"responder": "model"}
-    chosen = best[best["step"].eq(1)].assign(step=lambda held: held["k"])
-    table = bias.by_group(bias.summary, chosen, settings, "best of k", by=by)
+    chosen = _candidates(rows[rows["own"]]).query("step == 1")
+    table = bias.by_group(bias.summary, chosen.assign(step=chosen["k"]), settings, "best of k")
     # Every model and k that the source scored, under both scorings.
-    scored = _candidates(truths.join(addressed(truths["item_id"]))).rename(columns=by)
-    scorings = pd.DataFrame({"convention": bias.CONVENTIONS})
-    offered = scored[BEST_KEY[:3]].drop_duplicates().merge(scorings, how="cross")
-    whole = offered.merge(table.rename(columns={"step": "k"})[BEST_OF_K], how="outer")
-    beyond = best_of_noise(rows, settings)[[*BEST_KEY, "noise_bias", *bounded("beyond")]]
-    counts = bias.COUNTS[:2]
-    return (
-        whole.astype({"k": "int64"})
-        .fillna(dict.fromkeys(counts, 0))
-        .astype(dict.fromkeys(counts, "int64"))
-        .merge(beyond, on=BEST_KEY, how="left")
-        .sort_values(BEST_KEY, ignore_index=True)
-    )
+    scored = truths.join(addressed(truths["item_id"])).rename(columns={"responder": "model"})
+    offered = _candidates(scored)[CHOICE[:3]].drop_duplicates()
+    offered = offered.merge(pd.DataFrame({"convention": bias.CONVENTIONS}), how="cross")
+    found = offered.merge(table.rename(columns={"step": "k"}), how="outer")
+    found = found.astype({"k": "int64"}).merge(best_of_noise(rows, settings), on=CHOICE, how="left")
+    found = found.fillna({"n": 0, "unusable": 0}).astype({"n": "int64", "unusable": "int64"})
+    return bias.framed(found.sort_values(CHOICE, ignore_index=True), "best_of_k")
 
 
 def _candidates(rows: pd.DataFrame) -> pd.DataFrame:
@@ -90,48 +75,51 @@ def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
 
 
 def beside_noise(
-    cells: Sequence[tuple[pd.DataFrame, pd.DataFrame, int]],
-    clusters: Sequence[str],
+    held: Sequence[tuple[pd.DataFrame, pd.DataFrame, int]],
+    cells: pd.DataFrame,
+    rows: pd.DataFrame,
     settings: bias.Settings,
     *names: str,
-    extended: bias.Statistics = np.asarray,
+    languages: int = 0,
 ) -> pd.DataFrame:
     """A judge of pure noise beside what was measured, from the same resamples.
 
     Args:
-        cells: Of each the rows whose `score` is drawn from, with the `truth` that is taken off;
+        held: Of each cell the rows whose `score` is drawn from, with the `truth` that is taken off;
             the rows with the measured `value`; and how many draws the greatest is of. What is
             missing is left out.
-        clusters: All that are resampled.
+        cells: Their names, and counts.
+        rows: With all `cluster`s that are resampled.
         settings: The intervals.
         names: Of the random stream.
-        extended: Adds means over cells.
+        languages: As for `bias.over_cells`.
 
     Returns:
-        A row a cell: `noise_score`, `noise_bias` (less the mean truth) and `beyond` (the mean
+        The cells with `noise_score`, `noise_bias` (less the mean truth) and `beyond` (the mean
         measured value less that), with their bounds.
     """
+    clusters = sorted({*rows["cluster"]})
 
     def sums(rows: pd.DataFrame, name: str) -> Floats:
         known = rows[name].groupby(rows["cluster"]).agg(["sum", "count"])
         return np.array(known.reindex(clusters, fill_value=0).T, dtype=float)
 
-    held = []
-    for pool, measured, k in cells:
+    parts = []
+    for pool, measured, k in held:
         levels = pd.crosstab(pool["score"], pool["cluster"]).reindex(columns=clusters, fill_value=0)
-        held.append((levels, sums(pool, "truth"), sums(measured, "value"), k))
+        parts.append((levels, sums(pool, "truth"), sums(measured, "value"), k))
 
     def statistics(weights: Floats) -> Floats:
         found = []
-        for levels, truth, value, k in held:
+        for levels, truth, value, k in parts:
             counts = levels.to_numpy(dtype=float) @ weights
             score = expected_greatest(levels.index.to_numpy(dtype=float), counts, k)
             over = score - ratio((truth @ weights).T)
             found.append([score, over, ratio((value @ weights).T) - over])
-        return extended(np.swapaxes(found, 0, 1))
+        return np.swapaxes(found, 0, 1)
 
-    columns = ("noise_score", "noise_bias", "beyond")
-    return bias.named_intervals(settings.intervals, len(clusters), statistics, columns, *names)
+    of = (cells, languages, len(clusters), statistics, settings, *names)
+    return bias.over_cells(*of, columns=("noise_score", "noise_bias", "beyond"))
 
 
 def best_of_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -149,26 +137,22 @@ def best_of_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
         the score of the model's own choice less the noise judge's; NaN where its choice has no
         readable score.
     """
-    by = {"language": "language", "responder": "model", "k": "k"}
-    drawn = _candidates(rows[rows["own"]])
-    table = bias.by_group(_chosen, drawn, settings, "best of noise", by=by, columns=BEST_OF_NOISE)
-    return table[BEST_OF_NOISE]
+    drawn, names = _candidates(rows[rows["own"]]), CHOICE[:3]
+    table = bias.by_group(_chosen, drawn, settings, "best of noise", by=names)
+    return bias.framed(table, "best_of_noise")
 
 
 def _chosen(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
     """The same of one model's k under one scoring: one row, or none without scores."""
-    drawn, chosen = rows[rows["step"].eq(0) & rows["score"].notna()], rows[rows["step"].eq(1)]
+    drawn, chosen = rows.query("step == 0").dropna(subset="score"), rows.query("step == 1")
     if drawn.empty:
-        return pd.DataFrame(columns=BEST_OF_NOISE)
+        return drawn
     measured = chosen.assign(value=chosen["score"].where(chosen["truth"].notna()))
-    cell = (drawn.assign(truth=0.0), measured, int(rows["k"].iloc[0]))
-    made = beside_noise([cell], sorted({*rows["cluster"]}), settings, *names)
-    return made.assign(
-        convention=rows["convention"].iloc[0],
-        candidate_mean=drawn["score"].mean(),
-        noise_bias=made["noise_score"] - chosen["truth"].mean(),
-        scores=len(drawn),
-    )
+    held = (drawn.assign(truth=0.0), measured, int(rows["k"].iloc[0]))
+    cells = drawn[bias.KEY].head(1).reset_index(drop=True).assign(scores=len(drawn))
+    made = beside_noise([held], cells, rows, settings, *names)
+    noise = made["noise_score"] - chosen["truth"].mean()
+    return made.assign(candidate_mean=drawn["score"].mean(), noise_bias=noise)
 
 
 def refined_by_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -187,13 +171,12 @@ def refined_by_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFram
         bounds: the measured bias less the noise judge's; NaN at step 0, and where none was
         measured.
     """
-    found, by = [], {"responder": "model"}
+    found = []
     for task in TASKS:
         own = bias.paper_chains(rows, task)
         own = own.assign(languages=own["language"].nunique())
-        of = (_refined, own, settings, "refined by noise")
-        found.append(bias.by_group(*of, by=by, columns=REFINED))
-    return pd.concat(found, ignore_index=True)[REFINED]
+        found.append(bias.by_group(_refined, own, settings, "refined by noise"))
+    return bias.framed(pd.concat(found, ignore_index=True), "refined_by_noise")
 
 
 def _refined(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
@@ -201,15 +184,13 @@ def _refined(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.Dat
     gap, first = rows["score"] - rows["truth"], rows["step"].eq(0)
     pools = dict(iter(rows[first & gap.notna()].groupby("language")))
     # At step 0 both are the same, and rounding is all that is left.
-    held = rows.assign(value=gap.mask(first))[rows["language"].isin([*pools])].groupby(bias.KEY)
-    if not len(held):
-        return pd.DataFrame(columns=REFINED)
-    cells = pd.DataFrame([*held.groups], columns=bias.KEY)
+    known = rows.assign(value=gap.mask(first))[rows["language"].isin([*pools])]
+    if known.empty:
+        return known
+    cells = known.groupby(bias.KEY).size().reset_index()[bias.KEY]
     cells["scores"] = [len(pools[language]) for language in cells["language"]]
-    cells, extended = bias.over_languages(cells, rows["languages"].iloc[0], ["scores"])
-    each = [(pools[language], part, step + 1) for (_, language, step), part in held]
-    clusters = sorted({*rows["cluster"]})
-    return cells.join(beside_noise(each, clusters, settings, *names, extended=extended))
+    held = [(pools[key[1]], part, key[2] + 1) for key, part in known.groupby(bias.KEY)]
+    return beside_noise(held, cells, rows, settings, *names, languages=rows["languages"].iloc[0])
 
 
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
@@ -219,11 +200,6 @@ QUOTED, SPANS = 0.8, 10
 # plateaus of the map from BLEURT.
 EQUAL = (-np.inf, -22.5, -17.5, -12.5, -7.5, -3.0, np.inf)
 READING = ["condition", "language", "responder", "step", "judge", "variant", "repeat"]
-PAIR = ["judge", "control"]
-MATCHED = [
-    *(*PAIR, "convention", "n_own", "n_others", "own_gap", "others_gap", "difference"),
-    *bounded("matched"),
-]
 
 
 def reads_its_text(rows: pd.DataFrame) -> pd.Series:
@@ -237,14 +213,12 @@ def reads_its_text(rows: pd.DataFrame) -> pd.Series:
         filed under, or their sources (`QUOTED`); never where the texts are not at hand.
     """
     rows = rows[~rows["own"]]
-    counts = [
-        quoted(reply, text, source) if isinstance(reply, str) and isinstance(text, str) else (0, 0)
-        for reply, text, source in zip(rows["reply"], rows["text"], rows["source"], strict=True)
-    ]
-    found, total = zip(*counts, strict=True) if counts else ((), ())
-    spans = rows.assign(spans=list(total), found=list(found))
-    whole = spans.groupby(READING)[["spans", "found"]].transform("sum")
-    return whole["spans"].ge(SPANS) & whole["found"].ge(QUOTED * whole["spans"])
+    known = rows["reply"].notna() & rows["text"].notna()
+    texts = zip(known, rows["reply"], rows["text"], rows["source"], strict=True)
+    counts = [quoted(*of) if there else (0, 0) for there, *of in texts]
+    spans = pd.DataFrame(counts, rows.index, ["found", "all"], dtype=int)
+    whole = spans.groupby([rows[name] for name in READING]).transform("sum")
+    return whole["all"].ge(SPANS) & whole["found"].ge(QUOTED * whole["all"])
 
 
 def _matched(totals: Floats) -> Floats:
@@ -265,8 +239,8 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `judge, control` (empty: the truth), `own, cluster, truth, gap`.
     """
-    start = rows[rows["step"].eq(0) & rows["truth"].notna() & rows["score"].notna()]
-    start = start[start["task"].eq("mqm") & start["variant"].eq("plain") & start["repeat"].eq(0)]
+    start = rows.query("step == 0 and task == 'mqm' and variant == 'plain' and repeat == 0")
+    start = start.dropna(subset=["truth", "score"])
     # Own texts in the languages in which the judge read others' too.
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
     read = start[~start["own"] | start["condition"].eq("")].merge(both)
@@ -297,23 +271,22 @@ def matched(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
         `judge, control, convention, n_own, n_others, own_gap, others_gap, difference` (not matched)
         and `matched` with its interval.
     """
-    quoting = reads_its_text(rows).reindex(rows.index, fill_value=True)
-    found = []
+    quoting, found = reads_its_text(rows).reindex(rows.index, fill_value=True), []
     for convention in bias.CONVENTIONS:
         read = bias.read_as(rows, convention)
         compared = _comparisons(read[quoting] if convention == "corrected" else read)
-        for (judge, control), part in compared.groupby(PAIR):
-            own = part["own"]
+        for (judge, by), part in compared.groupby(["judge", "control"]):
+            own, control = part["own"], by or "none"
             if own.all() or not own.any():
                 continue
             mine, theirs = part.loc[own, "gap"].mean(), part.loc[~own, "gap"].mean()
-            pair = (str(judge), str(control) or "none")
-            of = (_binned(part), part["cluster"], _matched, "matched", *pair)
-            row = {"convention": convention, "n_own": own.sum(), "n_others": (~own).sum()}
-            row |= {"own_gap": mine, "others_gap": theirs, "difference": mine - theirs}
-            row |= settings.intervals.estimate(*of).columns("matched")
-            found.append({**dict(zip(PAIR, pair, strict=True)), **row})
-    return pd.DataFrame(found, columns=MATCHED)
+            sums, names = _binned(part), ("matched", judge, control)
+            interval = settings.intervals.estimate(sums, part["cluster"], _matched, *names)
+            row = {"judge": judge, "control": control, "convention": convention}
+            row |= {"n_own": own.sum(), "n_others": (~own).sum(), "own_gap": mine}
+            row |= {"others_gap": theirs, "difference": mine - theirs}
+            found.append(row | interval.columns("matched"))
+    return bias.framed(found, "matched")
 
 
 def _binned(rows: pd.DataFrame) -> Floats:

@@ -14,6 +14,7 @@ import pandas as pd
 from selfpref.statistics.bootstrap import bounded
 from selfpref.statistics.shares import difference, share_interval
 from selfpref.studies.xu import bias
+from selfpref.studies.xu.bias import CONVENTIONS, MODELS, framed
 from selfpref.studies.xu.controls import expected_greatest
 from selfpref.studies.xu.feedback import well_formed
 from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED
@@ -21,40 +22,44 @@ from selfpref.studies.xu.skewness import distance_skewness, null_band, sign_flip
 from selfpref.studies.xu.truths import MATCHERS
 
 CHAIN = ["language", "model", "convention"]
-STEP = ["language", "model", "step", "convention"]
-EXPECTED = ["condition", "language", "model", "step"]
-NULLS = [*bias.KEY, "n", "dskew", "p", "flip_upper", "band_mean", "band_upper", "repeated"]
+REPLIES = ["language", "model", "step"]
+PLAIN = {"condition": {"": "plain"}}
+# At which the paper tells the share of well-formed feedback.
+STEPS = (1, 5)
+# Gaps in points of MQM, and how many sentences have each; all true scores are the middle one.
+MADE_UP = ((-2.0, 80), (8.0, 20))
+MIDDLE = -12.5
 
 
 def change(found: pd.DataFrame) -> pd.DataFrame:
     """How score, truth, bias and D have changed since step 0, with paired intervals."""
-    later = found[found["step"].gt(0) & found["condition"].eq("")]
-    return later[[*STEP, *bounded(*bias.CHANGES), "n_both"]].reset_index(drop=True)
+    later = found.query("step > 0 and condition == ''")
+    return framed(later, "change").reset_index(drop=True)
 
 
 def gains(found: pd.DataFrame) -> pd.DataFrame:
     """What refinement has brought by the last step: to the model's own score, and to the truth.
 
     Returns:
-        `language, model, convention, best_step` (where the mean truth is greatest), `last_step`,
-        and by then the changes since step 0 of score, truth, bias and D with their intervals; the
-        last step is the last one with a truth.
+        `language, model, convention, best_step` (where the mean truth is greatest, of equals the
+        first), `last_step`, and by then the changes since step 0 of score, truth, bias and D with
+        their intervals; the last step is the last one with a truth.
     """
-    known = found[found["condition"].eq("") & found["n"].gt(0)].sort_values([*CHAIN, "step"])
-    # Of equals the first.
+    known = found.query("condition == '' and n > 0").sort_values([*CHAIN, "step"])
     best = known.sort_values("truth_mean", ascending=False, kind="stable").drop_duplicates(CHAIN)
     best = best[[*CHAIN, "step"]].rename(columns={"step": "best_step"})
     last = known.drop_duplicates(CHAIN, keep="last").rename(columns={"step": "last_step"})
-    last = last[last["last_step"].gt(0)].merge(best, on=CHAIN)
-    return last[[*CHAIN, "best_step", "last_step", "n_both", *bounded(*bias.CHANGES)]]
+    return framed(last.query("last_step > 0").merge(best, on=CHAIN), "gains")
 
 
 def arms(found: pd.DataFrame) -> pd.DataFrame:
     """Refinement under other conditions (another run, another accept rule) beside the plain one."""
     key = ["language", "model"]
     other = found.loc[found["condition"].ne(""), key].drop_duplicates()
-    kept = found[found["language"].ne(bias.AVERAGE)].merge(other, on=key)
-    return kept.replace({"condition": {"": "plain"}})[["condition", *bias.TRANSLATION]]
+    kept = found[found["language"].ne(bias.AVERAGE)].merge(other, on=key).replace(PLAIN)
+    table = framed(kept, "translation")
+    table.insert(0, "condition", kept["condition"])
+    return table
 
 
 def expected(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -69,11 +74,9 @@ def expected(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     fresh = rows[rows["variant"].eq(RESCORED) & rows["judge"].eq(rows["responder"])]
     fresh = fresh[~fresh["condition"].str.startswith(BEST)]
     of = (bias.summary, fresh, settings, "expected")
-    table = bias.by_group(*of, by=bias.MODELS, conventions=("corrected",))
-    draws = fresh.rename(columns=bias.MODELS).groupby(EXPECTED)["draws"]
-    draws = draws.agg(texts="size", draws="sum").reset_index()
-    table = draws.merge(table.drop(columns="convention"), on=EXPECTED)
-    return table.replace({"condition": {"": "plain"}})
+    table = bias.by_group(*of, by=MODELS, conventions=("corrected",)).drop(columns="convention")
+    draws = fresh.groupby(bias.CELL)["draws"].agg(texts="size", draws="sum")
+    return draws.reset_index().merge(table, on=bias.CELL).replace(PLAIN)
 
 
 def nulls(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
@@ -85,31 +88,30 @@ def nulls(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFr
         names: Of the random stream.
 
     Returns:
-        The columns `NULLS`: D, `p` and `flip_upper` (signs drawn at random), `band_mean` and
+        Of each cell `n`, D, `p` and `flip_upper` (signs drawn at random), `band_mean` and
         `band_upper` (as many normal values), and `repeated`: whether an earlier step of the
         language has the same values, since texts and feedback have stayed.
     """
-    level, gamma, found = settings.bootstrap.level, settings.use.gamma, []
-    rng, known = settings.intervals.rng(*names, "flips"), dict[bytes, dict[str, float]]()
+    level, use, found = settings.bootstrap.level, settings.use, []
+    rng, known = settings.intervals.rng(*names, "flips"), dict[bytes, list[float]]()
     rows = bias.counted(rows, bias.KEY).sort_values(["cluster", "item_id"], kind="stable")
     for key, gaps in rows.groupby(bias.KEY)["gap"]:
         values = gaps.dropna().to_numpy()
         alike = values.tobytes()
         if alike not in known:
-            p, upper = sign_flips(values, gamma, settings.use.flips, level, rng)
-            mean, band = null_band(len(values), level) if len(values) else (np.nan, np.nan)
-            known[alike] = {"dskew": float(distance_skewness(values, gamma)), "p": p}
-            known[alike] |= {"flip_upper": upper, "band_mean": mean, "band_upper": band}
-        cell = dict(zip(bias.KEY, key, strict=True)) | known[alike]
-        found.append(cell | {"n": len(values), "values": alike})
-    table = pd.DataFrame(found)
-    return table.assign(repeated=table.duplicated(["language", "values"]))[NULLS]
+            flips = sign_flips(values, use.gamma, use.flips, level, rng)
+            band = null_band(len(values), level)
+            known[alike] = [distance_skewness(values, use.gamma).item(), *flips, *band]
+        found.append([*key, len(values), *known[alike], alike])
+    columns = ["n", "dskew", "p", "flip_upper", "band_mean", "band_upper", "values"]
+    table = pd.DataFrame(found, columns=[*bias.KEY, *columns])
+    return table.assign(repeated=table.duplicated(["language", "values"]))
 
 
 def skewness(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """D of every cell beside its nulls (`nulls`)."""
-    by = {"responder": "model"}
-    return bias.by_group(nulls, bias.paper_chains(rows), settings, "skewness", by=by, columns=NULLS)
+    table = bias.by_group(nulls, bias.paper_chains(rows), settings, "skewness")
+    return framed(table, "skewness")
 
 
 def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -125,24 +127,23 @@ def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: bias.Settings) -> p
         model on the sentences that count for both, and its interval; NaN for the smallest.
     """
     models, own, found = settings.use.sizes, bias.paper_chains(rows, "mqm"), []
-    for convention in bias.CONVENTIONS:
-        sentence = ["language", "step", "cluster", "item_id"]
-        read = bias.read_as(own, convention)
-        gaps = read.assign(gap=read["score"] - read["truth"])
-        gaps = gaps.pivot(index=sentence, columns="responder", values="gap").reindex(columns=models)
-        for smaller, larger in pairwise(models):
-            apart = (gaps[larger] - gaps[smaller]).dropna().rename("apart").reset_index()
-            for (language, step), part in apart.groupby(sentence[:2]):
-                place = (str(language), larger, step)
-                names = ("size", *map(str, place))
-                mean = settings.intervals.mean(part["apart"], part["cluster"], *names)
-                cell = dict(zip(STEP, (*place, convention), strict=True))
-                found.append(cell | mean.columns("difference"))
+    read = pd.concat([bias.read_as(own, name) for name in CONVENTIONS])
+    read = read.assign(gap=read["score"] - read["truth"])
+    place = ["language", "step", "convention"]
+    gaps = read.pivot(index=[*place, "cluster", "item_id"], columns="model", values="gap")
+    gaps = gaps.reindex(columns=models)
+    for smaller, larger in pairwise(models):
+        apart = (gaps[larger] - gaps[smaller]).dropna().rename("apart").reset_index("cluster")
+        for cell, part in apart.groupby(place):
+            names = ("size", cell[0], larger, str(cell[1]))
+            mean = settings.intervals.mean(part["apart"], part["cluster"], *names)
+            row = dict(zip(place, cell, strict=True)) | {"model": larger}
+            found.append(row | mean.columns("difference"))
     table = table[table["model"].isin(models) & table["language"].ne(bias.AVERAGE)]
     table = table[table.groupby("language")["model"].transform("nunique").eq(len(models))]
     table = table.assign(size=table["model"].map(models.index))
     table = table.sort_values(["language", "size", "step", "convention"], ignore_index=True)
-    differences = pd.DataFrame(found, columns=[*STEP, *bounded("difference")])
+    differences = pd.DataFrame(found, columns=[*place, "model", *bounded("difference")])
     return table.drop(columns="size").merge(differences, how="left")
 
 
@@ -155,33 +156,10 @@ def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `model, first, last`, means of the languages; what is missing at a step stays missing.
     """
-    mean = table[table["language"].eq(bias.AVERAGE) & table["convention"].eq("corrected")]
+    mean = table.query("language == @bias.AVERAGE and convention == 'corrected'")
     over = mean.sort_values("step").set_index("model")["bias"]
     ends = {end: over[~over.index.duplicated(keep=end)] for end in ("first", "last")}
     return pd.DataFrame(ends).reset_index()
-
-
-MODEL = {"responder": "model"}
-HUMAN = [
-    *("model", "step", "human_mean", "self_mean", *bounded("bias"), "dskew", "n"),
-    *(*bounded("bias_change", "human_change"), "noise_bias", "bias_published"),
-]
-REPLIES = ["language", "model", "step"]
-HUMAN_TRUTH = [*REPLIES, *bounded("human_mean"), "truth_mean", "n", "correlation"]
-EXAMPLES = ["figure", "language", "model", "step", "sentence", "said", "truth", "bias", "dskew"]
-CHECKS = [
-    *("item", "model", "step", "quantity", "published", "recomputed", "difference"),
-    *("source", "place", "how_read"),
-]
-COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matcher"]
-CELL = [*bias.MODELS.values(), *bias.KEY]
-STYLE = ["language", "system", "judge", "text", "convention"]
-FORMS = ["well_formed", "but_for_cut", "usable"]
-# At which the paper tells the share of well-formed feedback.
-STEPS = (1, 5)
-# Gaps in points of MQM, and how many sentences have each; all true scores are the middle one.
-MADE_UP = ((-2.0, 80), (8.0, 20))
-MIDDLE = -12.5
 
 
 def rated_by_people(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
@@ -193,7 +171,7 @@ def rated_by_people(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
     """
     own = bias.paper_chains(rows, "mqm")
     own = own.assign(metric=own["truth"], truth=bias.truth_of(own, truths, "human-mqm"))
-    return own[own["truth"].notna()].rename(columns=MODEL)
+    return own[own["truth"].notna()]
 
 
 def human(
@@ -204,25 +182,23 @@ def human(
     The scores are those of the release's own rule, as in the paper.
 
     Returns:
-        The columns of `HUMAN`; `noise_bias` is that of a judge of pure noise by the same accept
+        By model and step; `noise_bias` is that of a judge of pure noise by the same accept
         rule (`selection`), on the same sentences.
     """
-    own = rated_by_people(rows, truths)
-    of = (bias.summary, own, settings, "human")
-    table = bias.by_group(*of, by={"model": "model"}, conventions=("released",))
+    own, noise = rated_by_people(rows, truths), []
+    table = bias.by_group(bias.summary, own, settings, "human", conventions=("released",))
     table = table.rename(columns=lambda name: str(name).replace("truth_", "human_"))
-    first, noise = bias.read_as(own[own["step"].eq(0)], "released"), []
+    first = bias.read_as(own.query("step == 0"), "released")
     for model, step in zip(table["model"], table["step"], strict=True):
         part = first[first["model"].eq(model)]
         levels, counts = np.unique(part["score"], return_counts=True)
         score = expected_greatest(levels, counts[:, None].astype(float), step + 1)
         noise.append(float(score[0]) - part["truth"].mean())
-    printed = published[published["item"].eq("human") & published["quantity"].eq("bias")]
+    printed = published.query("item == 'human' and quantity == 'bias'")
     printed = printed.rename(columns={"value": "bias_published"})
-    table = table.assign(noise_bias=noise).merge(
-        printed[["model", "step", "bias_published"]], on=["model", "step"], how="left"
-    )
-    return table[HUMAN].sort_values(["model", "step"], ignore_index=True)
+    printed = printed[["model", "step", "bias_published"]]
+    table = table.assign(noise_bias=noise).merge(printed, on=["model", "step"], how="left")
+    return framed(table.sort_values(["model", "step"], ignore_index=True), "human")
 
 
 def human_truth(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -239,7 +215,7 @@ def human_truth(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Setting
         row = dict(zip(REPLIES, place, strict=True)) | mean.columns("human_mean")
         row |= {"truth_mean": part["metric"].mean(), "n": len(part)}
         found.append(row | {"correlation": part["truth"].corr(part["metric"])})
-    return pd.DataFrame(found, columns=HUMAN_TRUTH)
+    return framed(found, "human_truth")
 
 
 def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -253,19 +229,18 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) 
         `figure, language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
     own = bias.read_as(rated_by_people(rows, truths), "released")
-    own = own[own["step"].eq(0) & own["score"].notna()].drop(columns="metric")
-    own = own.rename(columns={"cluster": "sentence", "score": "said"})
-    cells = own.assign(gap=own["said"] - own["truth"]).groupby(["language", "model"])
+    own = own.query("step == 0").dropna(subset="score").assign(figure=1)
+    own = own.assign(sentence=own["cluster"], said=own["score"], gap=own["score"] - own["truth"])
+    cells = own.groupby(["language", "model"])
     rated = [cells.get_group(cells["gap"].mean().idxmax())] if len(own) else []
-    made = np.concatenate([np.full(count, gap) for gap, count in MADE_UP])
-    schematic = pd.DataFrame({"said": MIDDLE + made, "truth": MIDDLE, "step": 0})
-    schematic["sentence"] = [f"made up/{n}" for n in range(1, len(made) + 1)]
-    schematic[["language", "model"]] = "made up"
+    gaps = np.concatenate([np.full(count, gap) for gap, count in MADE_UP])
+    made = pd.DataFrame({"gap": gaps, "said": MIDDLE + gaps, "truth": MIDDLE, "step": 0})
+    made["sentence"] = [f"made up/{n}" for n in range(1, len(made) + 1)]
+    parts = [*rated, made.assign(language="made up", model="made up", figure=2)]
     found = []
-    for figure, part in [*((1, part) for part in rated), (2, schematic)]:
-        gap = part["said"] - part["truth"]
-        skew = float(distance_skewness(gap.to_numpy(), settings.use.gamma))
-        found.append(part.assign(figure=figure, bias=gap.mean(), dskew=skew)[EXAMPLES])
+    for part in parts:
+        skew = distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
+        found.append(framed(part.assign(bias=part["gap"].mean(), dskew=skew), "examples"))
     return pd.concat(found, ignore_index=True)
 
 
@@ -278,41 +253,36 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
         published: data/published/xu.csv.
 
     Returns:
-        The columns of `CHECKS`; `recomputed` is NaN where what is counted was not released; empty
-        where none of the paper's models is there.
+        Each printed number with `recomputed` and `difference`, NaN where what is counted was not
+        released; empty where none of the paper's models is there.
     """
     known = found.set_index(["model", "step"])["bias"].to_dict()
     shares = form.loc[form["language"].eq(bias.AVERAGE) & form["step"].isin(STEPS), "well_formed"]
-    extremes = {"least share": shares.min(), "greatest share": shares.max()}
+    ends = {"least share": shares.min(), "greatest share": shares.max()}
     table = published if found["model"].isin(published["model"]).any() else published.iloc[:0]
     places = zip(table["model"], table["step"], strict=True)
     bias_of = pd.Series([known.get(place, np.nan) for place in places], table.index, dtype=float)
-    share = table["quantity"].map(extremes)
-    recomputed = bias_of.where(table["item"].eq("human"), share)
-    away = recomputed - table["value"]
-    table = table.assign(recomputed=recomputed, difference=away)
-    return table.rename(columns={"value": "published"})[CHECKS]
+    recomputed = bias_of.where(table["item"].eq("human"), table["quantity"].map(ends))
+    table = table.assign(recomputed=recomputed, difference=recomputed - table["value"])
+    return framed(table.rename(columns={"value": "published"}), "checks")
 
 
 def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """Constrained generation: says "all covered" against holds every concept, for both matchers.
 
     Returns:
-        The columns `COMMONGEN`, `convention`, what else `summary` returns, and the intervals of
-        bias, `predicted` and `true`; those of the two shares are Wilson's.
+        `model, step, predicted, true, bias, dskew, n, matcher, convention`, what else `summary`
+        returns, and the intervals of bias, `predicted` and `true`; those of the two shares are
+        Wilson's.
     """
     own, found = bias.paper_chains(rows, "coverage"), []
     for matcher in MATCHERS:
         held = own.assign(truth=bias.truth_of(own, truths, f"coverage-{matcher}"))
-        table = _shares(held, settings, bias.CONVENTIONS, "commongen", matcher)
+        table = _shares(held, settings, CONVENTIONS, "commongen", matcher)
         found.append(table.assign(matcher=matcher))
-    table = _in_front(pd.concat(found, ignore_index=True), COMMONGEN)
-    return table.sort_values(["model", "step", "convention", "matcher"], ignore_index=True)
-
-
-def _in_front(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The table with these columns first."""
-    return table[[*columns, *table.columns.difference(columns, sort=False)]]
+    order = ["model", "step", "convention", "matcher"]
+    table = pd.concat(found).sort_values(order, ignore_index=True)
+    return framed(table, "commongen", more=True)
 
 
 def mathematics(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -326,7 +296,7 @@ def mathematics(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     own = bias.chained(rows)
     # No release has a rule of its own here; both conventions are one.
     table = _shares(own[own["task"].eq("correctness")], settings, ("corrected",), "mathematics")
-    table = table.drop(columns="convention").replace({"condition": {"": "plain"}})
+    table = table.drop(columns="convention").replace(PLAIN)
     return table.sort_values(["language", "model", "condition", "step"], ignore_index=True)
 
 
@@ -337,17 +307,16 @@ def _shares(
 
     Where the bias does not vary over sentences, its interval is Newcombe's.
     """
-    of = (bias.summary, rows, settings, *names)
-    table = bias.by_group(*of, by=bias.MODELS, conventions=conventions)
+    of, cell = (bias.summary, rows, settings, *names), [*MODELS, *bias.KEY]
+    table = bias.by_group(*of, by=MODELS, conventions=conventions)
     read = pd.concat([bias.read_as(rows, name) for name in conventions])
     found, level = [], settings.bootstrap.level
-    for values, part in bias.counted(read.rename(columns=bias.MODELS), CELL).groupby(CELL):
-        said = share_interval(part["score"], part["cluster"], level)
-        true = share_interval(part["truth"], part["cluster"], level)
-        row = dict(zip(CELL, values, strict=True)) | difference(said, true).columns("apart")
+    for values, part in bias.counted(read, cell).groupby(cell):
+        said, true = (share_interval(part[of], part["cluster"], level) for of in ("score", "truth"))
+        row = dict(zip(cell, values, strict=True)) | difference(said, true).columns("apart")
         found.append(row | said.columns("predicted") | true.columns("true"))
-    shares = pd.DataFrame(found, columns=[*CELL, *bounded("apart", "predicted", "true")])
-    whole = table.drop(columns=bounded("self_mean", "truth_mean")).merge(shares, on=CELL)
+    shares = pd.DataFrame(found, columns=[*cell, *bounded("apart", "predicted", "true")])
+    whole = table.drop(columns=bounded("self_mean", "truth_mean")).merge(shares, on=cell)
     # A bias that is the same in every sentence has no interval by resampling, and D has none.
     alike = whole["bias_lo"].eq(whole["bias_hi"])
     for end in ("_lo", "_hi"):
@@ -365,10 +334,10 @@ def style(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """
     aside = rows[rows["condition"].str.startswith(PARAPHRASE)]
     aside = aside.assign(system=aside["condition"].str.removeprefix(PARAPHRASE))
-    by = {"system": "system", "judge": "judge"}
-    table = bias.by_group(bias.summary, aside, settings, "style", by=by)
+    table = bias.by_group(bias.summary, aside, settings, "style", by=["system", "judge"])
     table["text"] = table.pop("step").map({0: "translation", 1: "paraphrase"})
-    return _in_front(table, STYLE).sort_values(STYLE, ignore_index=True)
+    table = framed(table, "style", more=True)
+    return table.sort_values([*table.columns[:5]], ignore_index=True)
 
 
 def format_accuracy(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -384,24 +353,23 @@ def format_accuracy(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame
         so but for a last line that was cut off) and `usable` (a score can be read), each with its
         bounds.
     """
-    own = bias.paper_chains(rows, "mqm").dropna(subset="reply").rename(columns=MODEL)
+    own, found = bias.paper_chains(rows, "mqm").dropna(subset="reply"), []
     whole = own["reply"].map(well_formed).astype(bool)
-    lines = own["reply"].map(lambda reply: reply.rstrip().rpartition("\n")[0])
-    cut = lines.map(well_formed).astype(bool)
-    usable = own["status"].eq("ok")
-    own = own.assign(well_formed=whole, but_for_cut=whole | cut, usable=usable)
+    cut = own["reply"].map(lambda reply: well_formed(reply.rstrip().rpartition("\n")[0]))
+    forms = {"well_formed": whole, "but_for_cut": whole | cut.astype(bool)}
+    forms["usable"] = own["status"].eq("ok")
+    own = own.assign(weight=1.0, **forms)
     # In the mean each language counts the same, however many replies it has.
-    size = own.groupby(REPLIES)["reply"].transform("size")
+    weight = 1 / own.groupby(REPLIES)["reply"].transform("size")
     held = own.groupby(["model", "step"])["language"].transform("nunique")
     languages = own["language"].nunique()
-    mean = own[held.eq(languages) & (languages > 1)].assign(language=bias.AVERAGE)
-    found = []
-    for place, weights in ((own, size / size), (mean, 1 / size)):
-        for values, part in place.assign(weight=weights).groupby(REPLIES):
+    mean = own.assign(language=bias.AVERAGE, weight=weight)[held.eq(languages) & (languages > 1)]
+    for replies in (own, mean):
+        for values, part in replies.groupby(REPLIES):
             row: dict[str, object] = dict(zip(REPLIES, values, strict=True)) | {"n": len(part)}
-            for name in FORMS:
+            for name in forms:
                 parts = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
                 share = share_interval(parts, part["cluster"], settings.bootstrap.level)
                 row |= share.columns(name)
             found.append(row)
-    return pd.DataFrame(found, columns=[*REPLIES, "n", *bounded(*FORMS)])
+    return framed(found, "format")

@@ -19,52 +19,8 @@ import numpy as np
 from selfpref.statistics.bootstrap import Floats
 
 
-def _larger(values: Floats) -> Floats:
-    """Sum of the larger of each ordered pair, i = j included.
-
-    A value of rank r is the larger one of 2r - 1 pairs.
-    """
-    ranks = np.arange(1, values.shape[-1] + 1)
-    larger: Floats = np.sort(values, axis=-1) @ (2.0 * ranks - 1)
-    return larger
-
-
-def _scaled(values: Floats, gamma: float) -> Floats:
-    """The values about gamma, the one that lies farthest off at -1 or 1."""
-    y = values - gamma
-    scale = np.abs(y).max(axis=-1, keepdims=True, initial=0.0)
-    scaled: Floats = np.divide(y, scale, out=np.zeros_like(y, dtype=float), where=scale > 0)
-    return scaled
-
-
-def _skewness(apart: Floats, across: Floats) -> Floats:
-    """Eq. 2 of the two sums; 0 where all values are 0."""
-    ratio = np.divide(apart, across, out=np.ones_like(apart), where=across > 0)
-    skewness: Floats = np.clip(1 - ratio, 0.0, 1.0)
-    return skewness
-
-
-def distance_skewness(values: Floats, gamma: float = 0.0) -> Floats:
-    """Eq. 2.
-
-    Args:
-        values: `[..., n]`.
-        gamma: The centre about which symmetry is asked for.
-
-    Returns:
-        `[...]`, in 0..1; NaN without values.
-    """
-    if values.shape[-1] == 0:
-        return np.full(values.shape[:-1], np.nan)
-    y = _scaled(values, gamma)
-    # Moving all values together changes no difference; equal ones then differ by 0 exactly.
-    moved = y - y[..., :1]
-    apart = 2 * (_larger(moved) - y.shape[-1] * moved.sum(axis=-1))
-    return _skewness(apart, 2 * _larger(np.abs(y)) - apart)
-
-
-def resampled_skewness(values: Floats, gamma: float, weights: Floats) -> Floats:
-    """Eq. 2 of many resamples of the same values.
+def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Floats:
+    """Eq. 2 of one sample and its resamples, or of many samples.
 
     With y_1 <= y_2 <= ... the sorted values, of which the first k count W_k in a resample and all
     count N, and s_1 <= s_2 <= ... and V_k the same of the sizes |y|,
@@ -75,27 +31,36 @@ def resampled_skewness(values: Floats, gamma: float, weights: Floats) -> Floats:
     Terms are never negative: what is drawn alone leaves exact zeros.
 
     Args:
-        values: `[n]`, finite.
-        gamma: The centre.
-        weights: How often each value counts, `[n, batch]`.
+        values: `[n]`, finite; without weights also `[n, samples]`.
+        gamma: The centre about which symmetry is asked for.
+        weights: How often each value counts, `[n, batch]`; left out: once.
 
     Returns:
-        `[batch]`, in 0..1; NaN where nothing counts.
+        `[batch]` or `[samples]`, in 0..1; NaN where nothing counts.
     """
-    y, total = _scaled(values, gamma), weights.sum(axis=0)
-    sizes = np.abs(y)
-    below, steps = _steps(y, weights)
+    y = (values if values.ndim > 1 else values[:, None]) - gamma
+    # The one that lies farthest off at -1 or 1.
+    scale = np.abs(y).max(axis=0, initial=0.0)
+    y = np.divide(y, scale, out=np.zeros_like(y, dtype=float), where=scale > 0)
+    often = np.ones((len(y), 1)) if weights is None else weights
+    sizes, total = np.abs(y), often.sum(axis=0)
+    below, steps = _steps(y, often)
     apart = (below * (total - below) * steps).sum(axis=0)
-    below, steps = _steps(sizes, weights)
-    larger = sizes.min(initial=1.0) * total**2 + ((total**2 - below**2) * steps).sum(axis=0)
-    return np.where(total > 0, _skewness(2 * apart, 2 * (larger - apart)), np.nan)
+    below, steps = _steps(sizes, often)
+    larger = sizes.min(axis=0, initial=1.0) * total**2
+    across = larger + ((total**2 - below**2) * steps).sum(axis=0) - apart
+    # All of them 0 is symmetric.
+    share = np.divide(apart, across, out=np.ones_like(apart), where=across > 0)
+    return np.where(total > 0, np.clip(1 - share, 0.0, 1.0), np.nan)
 
 
 def _steps(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """How often a value up to each counts, in ascending order, and how far above the next lies."""
-    order = np.argsort(values)
-    apart = np.diff(values[order], append=values[order][-1:])
-    return weights[order].cumsum(axis=0), apart[:, None]
+    order = np.argsort(values, axis=0)
+    ranked = np.take_along_axis(values, order, axis=0)
+    apart = np.diff(ranked, axis=0, append=ranked[-1:])
+    # Equal weights, of many samples, have no order.
+    return weights[order[:, 0]].cumsum(axis=0), apart
 
 
 def sign_flips(
@@ -116,11 +81,10 @@ def sign_flips(
     """
     if not len(values):
         return np.nan, np.nan
-    observed = float(distance_skewness(values, gamma))
-    y = values - gamma
-    null = distance_skewness(y * rng.choice([-1.0, 1.0], size=(draws, len(y))))
+    signs = rng.choice([-1.0, 1.0], size=(draws, len(values))).T
+    null = distance_skewness((values - gamma)[:, None] * signs)
     # The observed arrangement of signs is one of the draws; equal up to rounding counts as equal.
-    at_least = np.count_nonzero(null >= observed - 1e-12)
+    at_least = np.count_nonzero(null >= distance_skewness(values, gamma) - 1e-12)
     return (1 + at_least) / (1 + draws), float(np.quantile(null, level))
 
 
@@ -136,5 +100,5 @@ def null_band(n: int, level: float = 0.95) -> tuple[float, float]:
         Mean and upper end, in 0..1.
     """
     rng = np.random.default_rng(np.random.SeedSequence([0, n]))
-    null = distance_skewness(rng.standard_normal((2000, n)))
+    null = distance_skewness(rng.standard_normal((2000, n)).T)
     return float(null.mean()), float(np.quantile(null, level))

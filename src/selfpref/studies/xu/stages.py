@@ -56,7 +56,7 @@ The items table holds the items without conditions; `items.under_conditions` add
 | coverage | coverage-surface, coverage-lemma | 1 if every concept is there, else 0 |
 | correctness | correctness | 1 if the boxed answer is right, else 0 |
 
-A neural metric's scores come from a file of the user's own (`selfpref.formats.own`).
+A neural metric's scores come from a file of the user's own (`selfpref.formats.datasets`).
 """
 
 from collections import Counter, defaultdict
@@ -188,22 +188,23 @@ class NoiseJudge:
         drawn = pool[int(rng.integers(len(pool)))]
         if drawn.flawless:
             return read(item.task, _FLAWLESS[item.task])
-        marks, words = drawn.marks or (), text.split() or [""]
-        if item.task == "mqm":
-            lines = [
-                f"'{words[int(rng.integers(len(words)))]}' is a {severity} accuracy error"
-                for severity, count in zip(SEVERITIES, marks, strict=True)
-                for _ in range(int(count))
-            ]
-            return read(item.task, "\n".join(lines))
+        marks, words = [int(count) for count in drawn.marks or ()], text.split() or [""]
+        if item.task == "correctness":
+            return read(item.task, "[[no]]")
         if item.task == "coverage":
-            missing = rng.permutation(np.array(item.concepts))[: int(marks[0])]
+            missing = rng.permutation(np.array(item.concepts))[: marks[0]]
             return read(item.task, f"[{', '.join(map(str, missing))}]")
-        return read(item.task, "[[no]]")
+        lines = [
+            f"'{words[int(rng.integers(len(words)))]}' is a {severity} accuracy error"
+            for severity, count in zip(SEVERITIES, marks, strict=True)
+            for _ in range(count)
+        ]
+        return read(item.task, "\n".join(lines))
 
 
 Judge = Participant | NoiseJudge
-_FLAWLESS: Mapping[Task, str] = {
+UNREAD: Final = Feedback("unparsable")
+_FLAWLESS: Final[Mapping[Task, str]] = {
     "mqm": "no error",
     "coverage": "all covered",
     "correctness": "[[yes]]",
@@ -219,7 +220,7 @@ class State:
         condition: The arm, or how else the text came about.
         step: From 0.
         text: The text.
-        said: What the condition's judge said of it.
+        said: What the condition's judge said of it, once it was asked.
         judge: That judge.
         sample: Among the candidates of one step.
     """
@@ -228,8 +229,8 @@ class State:
     condition: str
     step: int
     text: Text
-    said: Feedback
-    judge: str
+    said: Feedback = UNREAD
+    judge: str = ""
     sample: int = 0
 
     @property
@@ -278,59 +279,52 @@ def refined(
     Returns:
         Every item, arm and step, from 0.
     """
-    now = _judged([(item, arm, 0, text) for arm in judges for item, text in firsts], judges)
+    now = _judged([State(item, arm, 0, text) for arm in judges for item, text in firsts], judges)
     history = list(now)
     for step in range(1, writer.use.steps + 1):
-        faulty = [state for state in now if state.said.status == "ok" and not state.said.flawless]
-        drafts = [(state.item, state.text.text, str(step)) for state in faulty]
-        revised = writer.revise(drafts, [state.said for state in faulty])
+        faulty = [one for one in now if one.said.status == "ok" and not one.said.flawless]
+        drafts = [(one.item, one.text.text, str(step)) for one in faulty]
+        revised = writer.revise(drafts, [one.said for one in faulty])
+        # An empty revision is no text; there is nothing to judge.
         made = [
-            (state.item, state.condition, step, text)
-            for state, text in zip(faulty, revised, strict=True)
-            # An empty revision is no text; there is nothing to judge.
+            replace(one, step=step, text=text)
+            for one, text in zip(faulty, revised, strict=True)
             if written(text) and text.text
         ]
-        offers = {(new.item.item_id, new.condition): new for new in _judged(made, judges)}
-        before, now = now, []
-        for old in before:
+        offers = {(one.item.item_id, one.condition): one for one in _judged(made, judges)}
+        for place, old in enumerate(now):
             new = offers.get((old.item.item_id, old.condition))
             coin = np.random.default_rng(seed_of(writer.seed, old.item.item_id, "coin", step))
             taken = new and accepts(old.condition, old.said, new.said, float(coin.random()))
-            now.append(new if new and taken else replace(old, step=step))
+            now[place] = new if new and taken else replace(old, step=step)
         history += now
     return history
 
 
-def _judged(
-    texts: Sequence[tuple[Item, str, int, Text]], judges: Mapping[str, Judge]
-) -> list[State]:
+def _judged(states: Sequence[State], judges: Mapping[str, Judge]) -> list[State]:
     """Each text with the feedback of its arm's judge; one batch a judge."""
-    found: dict[int, State] = {}
+    found = []
     for name, judge in {judge.name: judge for judge in judges.values()}.items():
-        part = [i for i, (_, arm, *_) in enumerate(texts) if judges[arm].name == name]
-        drafts = [(texts[i][0], texts[i][3].text, str(texts[i][2])) for i in part]
-        for i, said in zip(part, judge.rate(drafts), strict=True):
-            found[i] = State(*texts[i], said, name)
-    return [found[i] for i in range(len(texts))]
+        part = [one for one in states if judges[one.condition].name == name]
+        said = judge.rate([(one.item, one.text.text, str(one.step)) for one in part])
+        found += [replace(one, said=of, judge=name) for one, of in zip(part, said, strict=True)]
+    return found
 
 
 def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
     """Of the first k candidates, the first with the greatest standing; step 1 holds it."""
     sizes = writer.use.best_of
     drawn = [
-        (item, sample, text)
+        State(item, BEST, 0, text, judge=writer.name, sample=sample)
         for item, texts in zip(items, writer.write(items, max(sizes)), strict=True)
         for sample, text in enumerate(texts)
         if written(text)
     ]
-    said = writer.rate([(item, text.text, f"candidate {sample}") for item, sample, text in drawn])
-    candidates = [
-        State(item, BEST, 0, text, one, writer.name, sample)
-        for (item, sample, text), one in zip(drawn, said, strict=True)
-    ]
+    said = writer.rate([(one.item, one.text.text, f"candidate {one.sample}") for one in drawn])
+    drawn = [replace(one, said=of) for one, of in zip(drawn, said, strict=True)]
     found = []
     for size, item in product(sizes, items):
-        own = [one for one in candidates if one.item is item and one.sample < size]
+        own = [one for one in drawn if one.item is item and one.sample < size]
         own = [replace(one, condition=f"{BEST}{size}") for one in own]
         usable = [one for one in own if one.said.standing is not None]
         # Of equals the first.
@@ -420,18 +414,17 @@ def run(
     # Candidates at step 0 were only looked at.
     kept = [one for one in held if one.step or not one.best]
     each = {one.key: one for one in kept}
-    ratings = [
-        _rating(one, one.said, one.judge, PLAIN if one.best else one.condition) for one in held
-    ]
+    ratings = [_rating(one, PLAIN if one.best else one.condition) for one in held]
     for judge, repeat in product((writer, *others), range(writer.use.repeats)):
         # The first draw is that of stores from before there were more.
         occasion = f"afresh {repeat}" if repeat else "afresh"
         drafts = [(one.item, one.text.text, occasion) for one in each.values()]
         known = dict(zip(each, judge.rate(drafts), strict=True))
-        ratings += [_rating(one, known[one.key], judge.name, RESCORED, repeat) for one in kept]
+        afresh = [replace(one, said=known[one.key], judge=judge.name) for one in kept]
+        ratings += [_rating(one, RESCORED, repeat) for one in afresh]
     true = {key: truths_of(one.item, one.text.text) for key, one in each.items()}
     statuses = {"ok": "ok", "cut": "truncated"}
-    found = {
+    found: dict[str, list[dict[str, object]]] = {
         "responses": [
             {**one.place, "text": one.text.text, "status": statuses[one.text.status]}
             for one in held
@@ -443,23 +436,22 @@ def run(
             for metric, score in true[one.key].items()
         ],
     }
-    named = {"study": STUDY.name, "responder": writer.name}
     made = {
-        name: pd.DataFrame(rows, columns=[*TABLES[name].columns]).assign(**named)
+        name: pd.DataFrame(rows, columns=[*TABLES[name].columns]).assign(
+            study=STUDY.name, responder=writer.name
+        )
         for name, rows in found.items()
     }
     return made | {"dropped": pd.DataFrame([missing], index=[""]).astype(int)}
 
 
-def _rating(
-    one: State, said: Feedback, judge: str, variant: str, repeat: int = 0
-) -> dict[str, object]:
-    """One reading of a text."""
-    row = {**one.place, "judge": judge, "task": one.item.task, "variant": variant}
-    row |= {"repeat": repeat, "score": said.score, "marks": said.marks, "reply": said.reply}
-    choice = said.choice
+def _rating(one: State, variant: str, repeat: int = 0) -> dict[str, object]:
+    """The reading of a text."""
+    said, choice = one.said, one.said.choice
+    row = {**one.place, "judge": one.judge, "task": one.item.task, "variant": variant}
+    row |= {name: getattr(said, name) for name in ("score", "marks", "reply", "status")}
     row |= {"distribution": choice and [*choice.probabilities], "mass": choice and choice.mass}
-    return {**row, "status": said.status}
+    return row | {"repeat": repeat}
 
 
 def truths_of(item: Item, text: str) -> dict[str, float]:

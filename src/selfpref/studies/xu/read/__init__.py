@@ -46,7 +46,7 @@ What a file holds, and of which step, its path says:
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -99,6 +99,7 @@ _KINDS = {
     **dict.fromkeys(("bleurt", "bleurt-raw", "bleurt_raw"), "bleurt"),
     **dict.fromkeys(("bleurt-nor", "bleurt_nor"), "bleurt-mqm"),
 }
+ASKED = ("asked", "concepts")
 METRICS = ("bleurt", "bleurt-mqm", "human-mqm")
 # What a file of these kinds holds; one of a metric holds numbers.
 HELD = {"text": "lines", "feedback": "records"}
@@ -147,28 +148,29 @@ def place(path: str) -> Place:
     matches = (re.fullmatch(pattern, path) for pattern in _PATTERNS)
     if (match := next(filter(None, matches), None)) is None:
         raise SelfprefError(f"{path} is no file of this release; remove the line")
-    found = defaultdict(str, {name: of for name, of in match.groupdict().items() if of})
-    kind = _KINDS.get(found["kind"], "text")
+    found = defaultdict(str, match.groupdict(default=""))
+    kind, step = _KINDS.get(found["kind"], "text"), int(found["step"] or 0)
     condition, responder, samples = "", found["responder"], 1
-    step = int(found["step"] or 0)
     if k := found["k"]:
-        condition, step = f"{BEST}{k}", int("best" in found)
+        condition, step = f"{BEST}{k}", int(found["best"] != "")
         samples = 1 if step else int(k)
     elif system := found["system"]:
-        condition, step = f"{PARAPHRASE}{system}", int("paraphrase" in found)
+        condition, step = f"{PARAPHRASE}{system}", int(found["paraphrase"] != "")
         responder = found["judge"] if step else system
-    elif "beside" in found and responder in RAN_TWICE:
+    elif found["beside"] and responder in RAN_TWICE:
         condition = "second-run"
     judge = (found["judge"] or responder) if kind == "feedback" else ""
     return Place(kind, condition, found["language"], responder, step, judge, samples)
 
 
 def values_of(path: Path, kind: str) -> list[Any]:
-    """The feedback records of a file, its lines, or the numbers on them.
+    """The feedback records of a file, its lines, its lists of concepts, or its numbers.
 
     What stands after the last terminator is no record; a line end at the end of a file makes no
     difference.
     """
+    if kind == "concepts":
+        return [", ".join(row["concepts"]) for _, row in json_lines(path)]
     text = path.read_bytes().decode()
     if kind == "feedback":
         return text.split(TERMINATOR)[:-1]
@@ -213,12 +215,9 @@ class Release:
         # What is asked, by language; the references, which all share, by none.
         self.asked: dict[str, list[str]] = {}
         for path, where in self.places.items():
-            if where.kind == "concepts":
-                lines = [", ".join(row["concepts"]) for _, row in json_lines(self.files[path])]
-            elif where.kind == "asked":
-                lines = values_of(self.files[path], where.kind)
-            else:
+            if where.kind not in ASKED:
                 continue
+            lines = values_of(self.files[path], where.kind)
             self.asked[where.language] = lines[: used.get(where.language)]
             self.note(path, "read", len(lines), len(self.asked[where.language]))
 
@@ -227,25 +226,21 @@ class Release:
         row = {"file": path, "finding": finding, "rows": rows, "affected": affected}
         self.rows["audit"].append({**row, "detail": detail or None})
 
-    def add(self, table: str, where: Place, *values: Mapping[str, object]) -> None:
+    def add(self, table: str, where: Place, **columns: object) -> None:
         """A row for each text of a place, from the first on."""
-        for number, value in enumerate(values):
-            line, sample = divmod(number, where.samples)
-            text = {"item_id": where.item(line), "responder": where.responder, "step": where.step}
-            # Truths are of texts that stand alone.
-            text |= {"sample": sample} if table != "truths" else {}
-            self.rows[table].append({**text, **value})
-
-    def add_truths(self, where: Place, metric: str, scores: Iterable[float]) -> None:
-        """The true scores of a place's texts."""
-        self.add("truths", where, *({"metric": metric, "score": score} for score in scores))
+        rows = pd.DataFrame(columns)
+        line, sample = np.divmod(np.arange(len(rows)), where.samples)
+        rows = rows.assign(item_id=[where.item(one) for one in line], responder=where.responder)
+        # Truths are of texts that stand alone.
+        rows = rows.assign(step=where.step, **{} if table == "truths" else {"sample": sample})
+        self.rows[table] += rows.to_dict("records")
 
     def held(self, judges: Collection[str]) -> Iterator[tuple[str, Place, list[Any]]]:
         """Each file with its values, one a text; what is left out is noted."""
         scored = {where.cell for where in self.places.values() if where.kind in METRICS[:2]}
         in_chains = {cell[:3] for cell in scored}
         for path, where in self.places.items():
-            if where.kind in ("asked", "concepts"):
+            if where.kind in ASKED:
                 continue
             wanted, left_out, detail = len(self.asked[where.language]) * where.samples, "", ""
             # A step of a translation that no BLEURT was computed for, where other steps have it.
@@ -274,29 +269,30 @@ class Release:
         scored: dict[str, dict[Place, list[float]]] = {metric: {} for metric in METRICS}
         for path, where, values in self.held(judges):
             if where.kind == "text":
-                self.add("responses", where, *({"text": text} for text in values))
+                self.add("responses", where, text=values)
                 if where.language == COMMONGEN:
                     asked = [concepts.split(", ") for concepts in self.asked[COMMONGEN]]
                     for matcher in MATCHERS:
-                        covered = map(covers, values, asked, repeat(matcher))
-                        self.add_truths(where, f"coverage-{matcher}", covered)
+                        covered = [*map(covers, values, asked, repeat(matcher))]
+                        self.add("truths", where, metric=f"coverage-{matcher}", score=covered)
             elif where.kind == "feedback":
-                said = {"judge": where.judge, "repeat": times[where]}
                 task: Task = "coverage" if where.language == COMMONGEN else "mqm"
-                self.add("ratings", where, *({**said, **rated(task, reply)} for reply in values))
+                said = pd.DataFrame([rated(task, reply) for reply in values])
+                self.add("ratings", where, **said, judge=where.judge, repeat=times[where])
                 times[where] += 1
                 if echoes := sum(feedback.without_echo(reply) != reply for reply in values):
                     self.note(path, "instruction repeated", len(values), echoes)
             else:
                 scored[where.kind][where._replace(kind="")] = values
-                self.add_truths(where, where.kind, values)
+                self.add("truths", where, metric=where.kind, score=values)
         for where in {w._replace(judge="") for w in self.places.values() if w.responder == HUMAN}:
-            self.add("responses", where, *({"text": text} for text in self.asked[""]))
+            self.add("responses", where, text=self.asked[""])
         raw, mapped = scored["bleurt"], scored["bleurt-mqm"]
         if both := [where for where in mapped if where in raw]:
             scale = recovered(*(np.concatenate([of[at] for at in both]) for of in (raw, mapped)))
             for where in raw.keys() - mapped.keys():
-                self.add_truths(where, "bleurt-mqm", np.interp(raw[where], *scale).tolist())
+                score = np.interp(raw[where], *scale)
+                self.add("truths", where, metric="bleurt-mqm", score=score)
 
     def items(self) -> Iterator[dict[str, object]]:
         """The rows of items: every condition and language in which there is anything."""
