@@ -13,8 +13,8 @@ from selfpref.studies.xu.bias import Settings, curves, rated
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, addressed, to_table, under_conditions
 from selfpref.studies.xu.measures import expected
-from selfpref.studies.xu.prompts import AUTHORS
-from selfpref.studies.xu.stages import NoiseJudge, accepts
+from selfpref.studies.xu.prompts import AUTHORS, PLAIN
+from selfpref.studies.xu.stages import NoiseJudge, accepts, truths_of
 
 ERROR = "'x' is a major accuracy error"
 ARMS = ["accept-all", "accept-random", "external", "noise"]
@@ -41,9 +41,10 @@ def by_length(kind, text, seed):
 @pytest.mark.parametrize(
     ("arm", "old", "new", "draw", "accepted"),
     [
-        *(("plain", -5, -1, 0.9, True), ("noise", -5, -5, 0, False)),
-        *(("external", -30, -25, 0.9, True), ("plain", None, 0, 0, False)),
-        *(("accept-all", -1, -5, 0.9, True), ("accept-all", -5, None, 0, False)),
+        *(("plain", -5, -1, 0.9, True), ("plain", -5, -5, 0, False), ("plain", -1, -5, 0, False)),
+        *(("external", -30, -25, 0.9, True), ("noise", -1, -1, 0, False)),
+        *(("accept-all", -1, -5, 0.9, True), ("accept-all", None, -5, 0, False)),
+        *(("accept-all", -5, None, 0, False), ("plain", None, 0, 0, False)),
         *(("accept-random", -1, -5, 0.4, True), ("accept-random", -5, -1, 0.5, False)),
     ],
 )
@@ -107,6 +108,7 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
     [
         # A text, its feedback, and the fresh reading of it at the end.
         ("no error", "better", ["write", "feedback", "feedback"]),
+        ("[BLOCKED]", "better", ["write", "feedback", "feedback"]),
         # An empty revision is not judged.
         (ERROR, "", ["write", "feedback", "revise", "revise", "feedback"]),
         (Text(ERROR, "cut"), "better", ["write", "feedback", "feedback"]),
@@ -118,9 +120,49 @@ def test_nothing_more_is_asked_than_there_is_to_mend(tmp_path, feedback, revisio
     found = refined(tmp_path, [TRANSLATION], engine, steps=2, arms=["accept-all"])
     assert [kind for kind, *_ in engine.asked] == kinds
     assert found["responses"]["text"].tolist() == ["a text"] * 6
-    # What was never written is counted.
-    found = refined(tmp_path / "no", [PROBLEM], lambda *_: Text("", "refused"))
+
+
+def test_a_refinement_that_dies_at_step_seven_goes_on_there(tmp_path):
+    def say(kind, text, seed):
+        # Each step one error fewer, so that every revision is accepted.
+        if kind == "write":
+            return "version 0"
+        version = int(re.search(r"version (\d+)", text)[1])
+        return errors(12 - version) if kind == "feedback" else f"version {version + 1}"
+
+    def dying(*asked):
+        # Three items: 3 texts, 3 readings, and 3 + 3 a step.
+        if len(dead.asked) > 6 + 6 * 6 + 2:
+            raise KeyboardInterrupt
+        return say(*asked)
+
+    items = [
+        Item(f"yor-en/{n}", "mqm", f"gbolohun {n}", f"sentence {n}", "Yoruba", "English")
+        for n in (1, 2, 3)
+    ]
+    whole, dead, second = ScriptedEngine(say), ScriptedEngine(dying), ScriptedEngine(say)
+    wanted = refined(tmp_path / "whole", items, whole, steps=10)
+    with pytest.raises(KeyboardInterrupt):
+        refined(tmp_path / "killed", items, dead, steps=10)
+    found = refined(tmp_path / "killed", items, second, steps=10)
+    # The call that it died in has no answer.
+    answered = dead.asked[:-1]
+    assert not set(answered) & set(second.asked)
+    assert sorted(answered + second.asked) == sorted(whole.asked)
+    for name, table in wanted.items():
+        pd.testing.assert_frame_equal(table, found[name])
+
+
+def test_texts_that_were_never_written_are_counted(tmp_path):
+    def say(kind, text, seed):
+        if kind == "write" and "1/4" in text:
+            return Text("", "refused")
+        return Text("half a te", "cut") if kind == "write" else "no error all covered"
+
+    found = refined(tmp_path, [TRANSLATION, PROBLEM, CONCEPTS], say, steps=1)
     assert found["dropped"].to_dict("records") == [{"refused": 1}]
+    assert set(found["responses"]["item_id"]) == {"yor-en/1", "commongen/1"}
+    assert set(found["responses"]["status"]) == {"truncated"}
 
 
 def test_the_first_of_the_best_is_chosen_and_never_one_without_usable_feedback(tmp_path):
@@ -177,6 +219,15 @@ def test_each_round_compares_the_current_answer_with_its_majority(
     assert (own["score"], list(own["distribution"]), own["mass"]) == (1, [0.75, 0.125], 0.875)
 
 
+def test_truths_of_each_task():
+    assert truths_of(TRANSLATION, "Good morning.") == {"chrf-mqm": 0}
+    covered = truths_of(CONCEPTS, "The dogs chase frisbees.")
+    assert covered == {"coverage-surface": 0, "coverage-lemma": 1}
+    assert [truths_of(PROBLEM, text)["correctness"] for text in ("1/2", r"\boxed{1/2}")] == [0, 1]
+    lab = Item("lab-en/1", "mqm", "x", "the cat sees the dog", "Lab", "English", oracle=True)
+    assert truths_of(lab, "the cat sees the dog") == {"mqm": 0}
+
+
 def test_a_noise_judge_knows_nothing_of_the_text():
     said = {"mqm": [errors(2), "no error"], "coverage": ["[a, b]"], "correctness": ["[[no]]"]}
     pool = {task: [read(task, reply) for reply in replies] for task, replies in said.items()}
@@ -198,21 +249,37 @@ def test_a_noise_judge_knows_nothing_of_the_text():
     assert NoiseJudge({}, 1).rate([(TRANSLATION, "t", "0")])[0].status == "unparsable"
 
 
-def test_the_authors_prompts_are_those_of_their_programs(programs):  # noqa: F811
-    prompts = [AUTHORS.write(CONCEPTS), AUTHORS.feedback(CONCEPTS, "a text")]
-    prompts.append(AUTHORS.revise(CONCEPTS, "a text", "said"))
-    words = "['dog', 'frisbee']"
-    assert [[text for _, text in prompt.messages] for prompt in prompts] == [
-        ["use the words", f"words {words}"],
-        ["find words", f"shots of words C {words} T a text F:"],
-        [f"shots of words C {words} T a text lacks said better:"],
-    ]
-    prompts = [AUTHORS.write(PROBLEM), AUTHORS.feedback(PROBLEM, "a text")]
-    assert [[text for _, text in prompt.messages] for prompt in prompts] == [
-        [r"end with \boxed", f"a shot P {PROBLEM.request} S:"],
-        ["find faults", f"Q {PROBLEM.request} A a text F:"],
-    ]
-    # The languages are those of the item, whatever the program says.
-    (revise,) = AUTHORS.revise(TRANSLATION, "a text", "said").messages
-    wanted = f"S {TRANSLATION.request} T a text F said\n better Yoruba-to-English:"
-    assert revise[1] == f"shots of errors {wanted}"
+# By item: the texts of writing and judging, system first, and of revising.
+AUTHORED = {
+    TRANSLATION: [
+        ["Yoruba to English. ", "Yoruba: {request} English:"],
+        ["find errors", "shots of errors S {request} T a text E:"],
+        ["shots of errors S {request} T a text F said\n better Yoruba-to-English:"],
+    ],
+    CONCEPTS: [
+        ["use the words", "words {concepts}"],
+        ["find words", "shots of words C {concepts} T a text F:"],
+        ["shots of words C {concepts} T a text lacks said better:"],
+    ],
+    PROBLEM: [
+        [r"end with \boxed", "a shot P {request} S:"],
+        ["find faults", "Q {request} A a text F:"],
+        ["Q {request} A a text F said better:"],
+    ],
+}
+
+
+@pytest.mark.parametrize("item", AUTHORED, ids=lambda item: item.task)
+def test_prompts_hold_what_is_asked_and_the_authors_are_those_of_their_programs(
+    programs,  # noqa: F811
+    item,
+):
+    (message,) = PLAIN.revise(item, "the text", "the feedback").messages
+    texts = [message[1].index(text) for text in (item.request, "the text", "the feedback")]
+    assert texts == sorted(texts)
+    assert item.language in message[1]
+    prompts = [AUTHORS.write(item), AUTHORS.feedback(item, "a text")]
+    prompts.append(AUTHORS.revise(item, "a text", "said"))
+    said = [[text for _, text in prompt.messages] for prompt in prompts]
+    named = {"request": item.request, "concepts": list(item.concepts)}
+    assert said == [[text.format(**named) for text in texts] for texts in AUTHORED[item]]

@@ -44,12 +44,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from selfpref.errors import SelfprefError
 from selfpref.params import Params
 from selfpref.params.studies import Xu
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, bounded, ratio
 from selfpref.statistics.threads import at_once
 from selfpref.studies.xu import STUDY
-from selfpref.studies.xu.feedback import BLOCKED
+from selfpref.studies.xu.feedback import BLOCKED, FLOOR
 from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, addressed, under_conditions
 from selfpref.studies.xu.skewness import distance_skewness
 
@@ -149,6 +150,9 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
         this reading drove the refinement: the writer's own, or in an arm that the condition names,
         that arm's judge's) and `contaminated`. The truth is that of the text, so it is NaN for
         candidates.
+
+    Raises:
+        SelfprefError: The truth of translations is on another scale than their scores.
     """
     sources = tables["items"]["messages"].map(lambda turns: turns[-1]["content"])
     asked = tables["items"][["item_id", "cluster"]].assign(source=sources)
@@ -157,6 +161,13 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     rows = rows.merge(tables["responses"][[*place, "text"]], on=place, how="left")
     rows = rows.join(addressed(rows["item_id"])).assign(model=rows["responder"])
     rows["truth"] = truth_of(rows, truths, rows["task"].map(settings.metric))
+    known = rows.loc[rows["task"].eq("mqm"), "truth"].dropna()
+    if not known.between(FLOOR, 0).all():
+        raise SelfprefError(
+            f"params.yaml: xu.truth: {settings.use.truth} goes from {known.min():g} to "
+            f"{known.max():g}, judges score translations from {FLOOR:g} to 0; give a metric on "
+            "that scale"
+        )
     plain = rows["variant"].eq("plain") & rows["judge"].eq(rows["responder"])
     drove = plain | rows["variant"].eq(rows["condition"])
     rows["own"] = drove & rows["repeat"].eq(0)
