@@ -11,19 +11,17 @@ from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench.excess import against_all, excess, holm, objective, sign_flip_p
 from selfpref.studies.livebench.panel import (
+    NOBODY,
     Panel,
+    agreement,
+    ended,
+    fleiss,
+    majority_votes,
     outcomes,
     position,
     preference_shares,
     scores,
     settled,
-)
-from selfpref.studies.livebench.votes import (
-    NOBODY,
-    agreement,
-    ended,
-    fleiss,
-    majority_votes,
     tie_breaks,
 )
 

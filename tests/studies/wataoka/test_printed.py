@@ -22,12 +22,11 @@ def test_agreement_counts_votes_with_and_without_ties():
     votes = [(1, "b", "a", "b", "expert_1"), (1, "a", "b", "b", "expert_2")]
     votes += [(2, "a", "b", "tie", "expert_1")]
     verdicts = [(1, "j", "a", "b", "b"), (2, "j", "a", "b", "tie"), (3, "j", "a", "b", "a")]
-    tables = data_set(votes=votes, verdicts=verdicts)
-    found = checks.agreement(tables.tables["items"], tables.tables["labels"], tables.pairs)
-    assert found[["judge", "quantity", "n", "agreement"]].values.tolist() == [
-        ["j", "expert, turn 1, with ties", 3, 1.0],
-        ["j", "expert, turn 1, without ties", 2, 1.0],
-    ]
+    found = checks.agreement(data_set(votes=votes, verdicts=verdicts))
+    found = found.set_index(["item", "judge", "quantity"])["recomputed"]
+    kinds = ["expert, turn 1, with ties", "expert, turn 1, without ties"]
+    assert found["agreement", "j"][kinds].tolist() == [1, 1]
+    assert found["agreement n", "j"][kinds].tolist() == [3, 2]
 
 
 def test_win_rates_are_of_all_judged_pairs_whichever_judge_sorts_first():
@@ -36,7 +35,7 @@ def test_win_rates_are_of_all_judged_pairs_whichever_judge_sorts_first():
     # Nobody judged the fourth pair; the first judge scored one of three.
     votes = [(1, "a", "b", "a"), (2, "a", "b", "tie"), (3, "a", "b", "b"), (4, "a", "b", "a")]
     data = data_set("vicuna80", votes=votes, verdicts=verdicts)
-    found = checks.win_rates(data.pairs).set_index(["judge", "quantity"])["win_rate"]
+    found = checks.win_rates(data).set_index(["judge", "quantity"])["recomputed"]
     assert found["human"].to_dict() == {"a": 0.5, "b": 0.5}
     assert found["second"].to_dict() == pytest.approx({"a": 1 / 3, "b": 2 / 3})
 

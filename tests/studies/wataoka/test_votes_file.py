@@ -52,8 +52,11 @@ def test_each_row_is_a_vote(voted):
 @pytest.mark.parametrize(
     ("row", "wanted"),
     [
-        ("3,me,you,a,", "line 3: item '3' is none of wataoka.datasets.mine"),
-        ("1,me,she,a,", "line 3: responder_b 'she' wrote no response to mine; there are me, you"),
+        ("3,me,you,a,", "line 3: item '3' is not in wataoka.datasets.mine, which has 1, two"),
+        (
+            "1,me,she,a,",
+            "line 3: responder_b 'she' is not in wataoka.datasets.mine, which has me, you",
+        ),
     ],
 )
 def test_a_vote_on_what_is_not_there_names_its_line(voted, row, wanted):
