@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from author_programs import programs  # noqa: F401
 
 from selfpref.models import Choice, Choose, Text
 from selfpref.params import Contest
@@ -153,14 +152,6 @@ def test_marks_that_cannot_be_read_are_missing_and_never_zero(reply):
     row, _ = marked([reply])
     assert (row.status, row.marks) == ("unparsable", None)
     assert pd.isna(row.score)
-
-
-def test_the_authors_prompts_number_the_responses(programs):  # noqa: F811
-    calls = Scripted(fan_of("bert"))
-    one = stages.Judge("anna", calls, USE.model_copy(update={"prompts": "authors"}), 1)
-    made = validate(stages.prefer(items(4), responses(4), one, "cyclic"), "verdicts", "test")
-    assert calls.labels == ("1", "2", "3")
-    assert set(made["choice"]) == {"bert"}
 
 
 @pytest.fixture

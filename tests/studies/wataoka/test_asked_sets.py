@@ -68,6 +68,3 @@ def test_of_a_data_set_so_many_questions_are_read_each_with_all_its_turns(asked)
     assert found.to_dict() == {("large", True): 6, ("small", False): 8, ("small", True): 8}
     large = rows.loc[rows["item_id"].str.startswith("large"), "item_id"]
     assert set(large.str.rpartition("/")[0].value_counts()) == {2}
-    # A question that nobody answered is not drawn.
-    _, made = asked("perplexity", questions={"large": 8}, without_prompt=[])
-    assert made["perplexities"]["item_id"].str.startswith("large").sum() == 16

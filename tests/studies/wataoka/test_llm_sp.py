@@ -41,10 +41,7 @@ def read(tmp_path, monkeypatch):
 def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
     found = read(llm_sp_release.files())
     assert {*found["items"]["item_id"].str.split("/").str[0]} == {"sp-math", "sp-mbpp", "sp-mmlu"}
-    assert len(found["items"]) == 12
     assert len(found["responses"]) == len(found["truths"]) == 3 * 3 * 4
-    texts = found["responses"].set_index(["item_id", "responder"])["text"]
-    assert texts["sp-mmlu/q1", JUDGE] == f"{JUDGE} on 1"
 
 
 def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(
@@ -164,10 +161,8 @@ def test_what_a_key_says_of_a_judge_that_follows_itself_and_of_one_that_follows_
 
 
 def test_without_a_key_there_is_nothing_and_slopes_need_enough_judges():
-    assert keyed.bias([]).empty
-    assert keyed.by_case([]).empty
     assert keyed.sizes(keyed.bias([])).empty
-    # Nobody has read these texts.
+    assert keyed.by_case([]).empty
     assert keyed.by_perplexity([keyed_set()]).empty
     rows = pd.DataFrame({"family": list("aabb"), "size": [1, 2, 4, 8], "eo": [0.0, 0.1, 0.2, 0.3]})
     found = keyed.sizes(rows.assign(dataset="d", accuracy=[0.5, 0.7, 0.4, 0.9]))

@@ -57,17 +57,13 @@ def test_the_draw_is_of_names_whatever_their_order_and_grows_with_its_size():
     assert len(drawn(LABELS, 100)) == len(ITEMS) * 3
 
 
-def test_own_pairs_are_all_those_with_its_response_labelled_or_not():
+def test_own_pairs_and_all_pairs_are_read_labelled_or_not():
+    assert drawn(NONE, "labelled") == drawn(NONE, "all") == drawn(LABELS, "all")
+    assert len({*drawn(NONE, "all")}) == len(ITEMS) * 3
     for labels in (LABELS, NONE):
         pairs = drawn(labels, "own")
         assert len(set(pairs)) == len(pairs) == len(ITEMS) * 2
         assert all("me" in pair for pair in pairs)
-
-
-def test_all_pairs_are_read_where_nobody_voted():
-    every = drawn(NONE, "all")
-    assert len(set(every)) == len(every) == len(ITEMS) * 3
-    assert drawn(NONE, "labelled") == every == drawn(LABELS, "all")
 
 
 def test_a_turn_before_another_is_judged_only_where_people_voted_on_it():

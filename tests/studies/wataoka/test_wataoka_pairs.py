@@ -15,16 +15,14 @@ from selfpref.studies.wataoka import checks, pairs
 NAMES = ("j", "k", "l")
 
 
-def of_three(seed=3, rename=str):
+def of_three():
     """Sixty prompts, three judges of all their responses, in both orders; three votes a pair."""
-    rng, votes, verdicts = np.random.default_rng(seed), [], []
+    rng, votes, verdicts = np.random.default_rng(3), [], []
     for item, (a, b) in ((n, pair) for n in range(60) for pair in combinations(NAMES, 2)):
-        one, other = rename(a), rename(b)
-        votes += [(item, one, other, str(rng.choice([one, other, "tie"])), who) for who in "pqr"]
-        for judge in NAMES:
-            for first, second in permutations((one, other)):
-                choice = rng.choice([first, second, "tie"], p=[0.5, 0.4, 0.1])
-                verdicts.append((item, rename(judge), first, second, str(choice)))
+        votes += [(item, a, b, str(rng.choice([a, b, "tie"])), who) for who in "pqr"]
+        for judge, order in product(NAMES, permutations((a, b))):
+            choice = rng.choice([*order, "tie"], p=[0.5, 0.4, 0.1])
+            verdicts.append((item, judge, *order, str(choice)))
     return data_set(votes=votes, verdicts=verdicts)
 
 
@@ -67,15 +65,6 @@ def test_an_excess_is_the_bias_less_the_mean_of_the_others(three, frames):
     assert (excess["few"] == excess[pairs.ALL_SIDES].lt(10).any(axis=1)).all()
 
 
-def test_a_judge_alone_has_no_excess_and_one_order_no_flip_rate():
-    votes, verdicts = said("me", "you", (11, 2, 3, 12))
-    alone = data_set(votes=votes, verdicts=verdicts[::2])
-    table, excess = computed(alone)
-    assert excess.empty
-    assert table[["excess", "excess_lo", "flip_rate"]].isna().all(axis=None)
-    assert table["eo"].tolist() == pytest.approx([11 / 13 - 12 / 15])
-
-
 def test_a_live_judge_moves_no_released_judges_excess(three):
     verdicts = three.tables["verdicts"]
     live = verdicts.assign(released=verdicts["judge"].ne("l"))
@@ -88,13 +77,8 @@ def test_a_live_judge_moves_no_released_judges_excess(three):
     pd.testing.assert_frame_equal(found.loc[["j", "k"], same], wanted)
 
 
-def test_neither_names_nor_the_order_of_rows_change_a_number(three, frames):
+def test_the_order_of_rows_changes_no_number(three, frames):
     table, _ = frames
-    new = {"j": "z", "k": "y", "l": "x"}
-    renamed, _ = computed(of_three(rename=new.get))
-    numbers = ["n", "tp", "fn", "fp", "tn", "eo", "dp", "excess", "flip_rate"]
-    one, other = (part.set_index("judge")[numbers] for part in (table.replace(new), renamed))
-    pd.testing.assert_frame_equal(one.sort_index(), other.sort_index())
     mixed = {name: part.sample(frac=1, random_state=3) for name, part in three.tables.items()}
     pd.testing.assert_frame_equal(table, computed(Judged("set", mixed, SETTINGS))[0])
 
@@ -175,11 +159,6 @@ def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_text
     row = pairs.example([data])
     named = ["item_id", "judge", "opponent", "margin", "length"]
     assert row[named].values.tolist() == [["set/3", "me", "you", -2, 30]]
-    asked = data.tables["items"].assign(messages=[[{"role": "user", "content": "why?"}]] * 5)
-    written = pd.DataFrame(texts).assign(step=0, sample=0, item_id="set/3")
-    quoted = pairs.quoted(row, asked, written[written["item"].eq(3)]).iloc[0]
-    told = quoted[["prompt", "own_text", "other_text"]].tolist()
-    assert told == ["why?", "me" * 6, "you" * 6]
 
 
 @pytest.mark.parametrize("sets", [[], [data_set()]])
