@@ -100,9 +100,6 @@ def test_a_verdict_names_the_candidate_behind_the_letter_among_any_number():
     assert set(table["choice"]) == {"bert"}
     for names, p in zip(table["candidates"], table["probabilities"], strict=True):
         assert max(p) == p[names.index("bert")]
-    five = votes("w0", first_picker, 2, writers=[f"w{n}" for n in range(5)])
-    assert len(five) == 10
-    assert [names[0] for names in five["candidates"]] == five["choice"].tolist()
 
 
 def test_a_habit_of_the_first_place_is_position_and_not_self_preference():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfpref.studies.livebench.scorers import SCORERS, has_key, score
+from selfpref.studies.livebench.scorers import SCORERS, score
 from selfpref.studies.livebench.scorers.mathematics import amps_hard, evaluate
 
 GROUPS = "ant, bee, fly, wasp, oak, elm, ash, fir"
@@ -78,11 +78,12 @@ def test_tables_in_every_format(kind, key, text, strict, tolerant):
     assert check("tablereformat", key, text, question) == (strict, tolerant)
 
 
-def test_which_items_can_be_scored():
-    assert has_key("typos", "A text.")
-    assert not has_key("typos", "")
-    assert not has_key("summarize", "A text.")
-    assert not has_key("AMPS_Hard", r"\text{$\$$Aborted}")
+@pytest.mark.parametrize(
+    ("task", "key"),
+    [("typos", ""), ("typos", None), ("summarize", "A."), ("AMPS_Hard", r"\text{$\$$Aborted}")],
+)
+def test_without_a_rule_or_a_sound_key_there_is_no_score(task, key):
+    assert score(task, "?", key, "A.") == {}
 
 
 KEYS = {

@@ -1,8 +1,9 @@
-"""Which data sets a model responds to, judges and reads, and how much of them."""
+"""Which data sets a model reads, how much of them, and which pairs it judges."""
 
 from contextlib import contextmanager
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 from conftest import STAGED
 
@@ -68,3 +69,75 @@ def test_of_a_data_set_so_many_questions_are_read_each_with_all_its_turns(asked)
     assert found.to_dict() == {("large", True): 6, ("small", False): 8, ("small", True): 8}
     large = rows.loc[rows["item_id"].str.startswith("large"), "item_id"]
     assert set(large.str.rpartition("/")[0].value_counts()) == {2}
+
+
+RESPONDERS = ["gpt", "me", "vicuna"]
+ITEMS = [f"set/{number}" for number in range(6)]
+WRITTEN = pd.DataFrame(
+    [("wataoka", item, name, "") for item in ITEMS for name in RESPONDERS],
+    columns=["study", "item_id", "responder", "text"],
+)
+
+
+def labelled(*pairs):
+    """Votes on pairs, each by two people, who read them in different orders."""
+    sides = [side for pair in pairs for side in (pair, pair[::-1])]
+    return pd.DataFrame(
+        [("wataoka", item, *side) for item in ITEMS for side in sides],
+        columns=["study", "item_id", "responder_a", "responder_b"],
+    )
+
+
+# What is labelled and has no text cannot be read.
+LABELS = labelled(("vicuna", "gpt"), ("gpt", "untold"))
+
+
+NONE = LABELS.iloc[:0]
+
+
+def said(*turns):
+    return [{"role": "user", "content": text} for text in turns]
+
+
+def questions(items):
+    return pd.DataFrame({"item_id": items, "messages": [said("why?") for _ in items]})
+
+
+def read(labels, which, items=None, written=WRITTEN):
+    items = questions(ITEMS) if items is None else items
+    found = stages._to_judge(items, labels, written, "me", which)
+    sides = [sorted(pair) for pair in found[["responder_a", "responder_b"]].itertuples(index=False)]
+    return [(item, *pair) for item, pair in zip(found["item_id"], sides, strict=True)]
+
+
+def test_so_many_of_others_and_as_many_of_its_own():
+    pairs = read(LABELS, 4)
+    own = [pair for pair in pairs if "me" in pair]
+    others = [pair for pair in pairs if "me" not in pair]
+    assert len(set(own)) == len(own) == len(set(others)) == len(others) == 4
+    assert {pair[1:] for pair in others} == {("gpt", "vicuna")}
+
+
+def test_the_draw_is_of_names_whatever_their_order_and_grows_with_its_size():
+    assert read(LABELS.sample(frac=1, random_state=1), 4) == read(LABELS, 4)
+    assert {*read(LABELS, 2)} < {*read(LABELS, 4)}
+    assert len(read(LABELS, 100)) == len(ITEMS) * 3
+
+
+def test_own_pairs_and_all_pairs_are_read_labelled_or_not():
+    assert read(NONE, "labelled") == read(NONE, "all") == read(LABELS, "all")
+    assert len({*read(NONE, "all")}) == len(ITEMS) * 3
+    for labels in (LABELS, NONE):
+        pairs = read(labels, "own")
+        assert len(set(pairs)) == len(pairs) == len(ITEMS) * 2
+        assert all("me" in pair for pair in pairs)
+
+
+def test_a_turn_before_another_is_judged_only_where_people_voted_on_it():
+    items = pd.DataFrame(
+        {"item_id": ["set/d/1", "set/d/2"], "messages": [said("a"), said("a", "b")]}
+    )
+    written = pd.concat([WRITTEN.head(3).assign(item_id=item) for item in items["item_id"]])
+    assert {item for item, *_ in read(NONE, "own", items, written)} == {"set/d/2"}
+    voted = LABELS.head(1).assign(item_id="set/d/1")
+    assert {item for item, *_ in read(voted, "own", items, written)} == {*items["item_id"]}

@@ -41,12 +41,12 @@ import pandas as pd
 
 from selfpref.statistics import bias
 from selfpref.statistics.bias import CELLS, PAIR
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, bounded
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Groups, bounded, ratio
 from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.no_preference import vote_cells
 from selfpref.statistics.regression import pearson
 from selfpref.statistics.shares import group_shares
-from selfpref.studies.wataoka.pairs import each_judge, intervals
+from selfpref.studies.wataoka.pairs import each_judge, intervals, stacked
 
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
 PAPER = "Wataoka et al., arXiv 2410.21819"
@@ -280,9 +280,9 @@ def oracle_agreement(sets: Sequence[Judged]) -> pd.DataFrame:
     Returns:
         `dataset, judge, writes, prompts` (`held-out`, `seen`), `agreement, agreement_lo,
         agreement_hi, n`; the judge `mean of families` is the unweighted mean over those that
-        write, without an interval. No rows without a true quality.
+        write, its interval bootstrapped. No rows without a true quality.
     """
-    found = [pd.DataFrame(columns=AGREEMENT)]
+    found = []
     for data in sets:
         metadata = data.tables["items"].set_index("item_id")["metadata"]
         held_out = data.pairs["item_id"].map(metadata).str.contains('"held_out": true')
@@ -292,8 +292,16 @@ def oracle_agreement(sets: Sequence[Judged]) -> pd.DataFrame:
         for prompts, part in rows[lead.abs().gt(0)].dropna(subset="decision").groupby("prompts"):
             table = group_shares(part, ["judge"], "agrees", data.bootstrap.level)
             table["writes"] = table["judge"].isin(data.judges)
-            mean = table[table["writes"]].mean(numeric_only=True)["share"]
-            table.loc[len(table)] = MEAN, mean, None, None, table["n"][table["writes"]].sum(), True
+            if table["writes"].any():
+                sums = Groups.of(part, ["judge"], "agrees").sums[:, table["writes"]]
+                names = "mean", str(prompts), "oracle"
+                mean = data.bootstrap.of_sums(sums, _mean_ratio, *names)[0]
+                table.loc[len(table)] = MEAN, *mean[:3], int(sums[..., 1].sum()), True
             table.columns = ["judge", *bounded("agreement"), "n", "writes"]
-            found.append(table.assign(dataset=data.name, prompts=prompts)[AGREEMENT])
-    return pd.concat(found[1:] or found, ignore_index=True)
+            found.append(table.assign(dataset=data.name, prompts=prompts))
+    return stacked(found, AGREEMENT)
+
+
+def _mean_ratio(totals: Floats) -> Floats:
+    found: Floats = ratio(totals).mean(axis=-1, keepdims=True)
+    return found

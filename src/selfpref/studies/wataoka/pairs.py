@@ -63,6 +63,15 @@ def intervals(names: Iterable[str], found: Iterable[Interval]) -> dict[str, floa
     return {column: end for name, one in both for column, end in one.columns(name).items()}
 
 
+def stacked(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Parts of a frame below each other; without any, its columns."""
+    return (
+        pd.concat([*parts], ignore_index=True)[[*columns]]
+        if parts
+        else pd.DataFrame(columns=columns)
+    )
+
+
 def with_controls(
     found: pd.DataFrame, excesses: pd.DataFrame, positions: pd.DataFrame, planted: pd.DataFrame
 ) -> pd.DataFrame:
@@ -187,7 +196,7 @@ def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
         or an exact one half), the reason for which there is no verdict, or `any failure`, these
         reasons together; `of` are all verdicts of the judge.
     """
-    found = [pd.DataFrame(columns=EXCLUSIONS)]
+    found = []
     for data in sets:
         # Items that the settings leave out are not counted.
         verdicts = data.tables["verdicts"]
@@ -199,8 +208,8 @@ def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
         every = pd.concat([rows, rows[~ok].assign(status="any failure")])
         table = every.groupby(["judge", "status"]).size().rename("n").reset_index()
         table["of"] = table["judge"].map(rows["judge"].value_counts()).astype(int)
-        found.append(table.assign(dataset=data.name, share=table["n"] / table["of"])[EXCLUSIONS])
-    return pd.concat(found[1:] or found, ignore_index=True)
+        found.append(table.assign(dataset=data.name, share=table["n"] / table["of"]))
+    return stacked(found, EXCLUSIONS)
 
 
 def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -211,19 +220,18 @@ def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
         response), `n_won, n_lost, n_ties`.
     """
     counts = {1.0: "n_won", 0.0: "n_lost", 0.5: "n_ties"}
-    columns = ["dataset", "responder", *bounded("win_rate"), "n"]
-    found = [pd.DataFrame(columns=[*columns, *counts.values()])]
+    found, rates = [], bounded("win_rate")
     for data in sets:
         clusters = data.tables["items"][["item_id", "cluster"]]
         votes = bias.human_votes(data.tables["labels"]).merge(clusters, on="item_id")
         turned = votes.assign(first=votes["second"], human=1 - votes["human"])
         rows = pd.concat([votes, turned], ignore_index=True).rename(columns={"first": "responder"})
         rows["decided"] = rows["human"].where(rows["human"].ne(0.5))
-        rates = group_shares(rows, ["responder"], "decided", data.bootstrap.level)
-        table = rates.assign(dataset=data.name)[["dataset", *rates]].set_axis(columns, axis=1)
+        table = group_shares(rows, ["responder"], "decided", data.bootstrap.level)
+        table = table.set_axis(["responder", *rates, "n"], axis=1).assign(dataset=data.name)
         ends = pd.crosstab(rows["responder"], rows["human"]).reindex(columns=[*counts])
         found.append(table.join(ends.fillna(0).astype(int).rename(columns=counts), on="responder"))
-    return pd.concat(found[1:] or found, ignore_index=True)
+    return stacked(found, ["dataset", "responder", *rates, "n", *counts.values()])
 
 
 def example(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -236,7 +244,7 @@ def example(sets: Sequence[Judged]) -> pd.DataFrame:
         At most one row: `dataset, item_id, judge, opponent, score, margin,
         opponent_agrees_with_human, length` (of both texts, in characters).
     """
-    found, place = [pd.DataFrame(columns=EXAMPLE)], ["item_id", "opponent"]
+    found, place = [], ["item_id", "opponent"]
     for _, data, judge, own in each_judge(sets):
         texts = data.tables["responses"].query("step == 0 and sample == 0")
         length = texts.set_index(["item_id", "responder"])["length"]
@@ -248,10 +256,9 @@ def example(sets: Sequence[Judged]) -> pd.DataFrame:
             bias.value_of(length, against["item_id"], against[who]) for who in ("judge", "opponent")
         )
         against = against.assign(opponent_agrees_with_human=agrees, length=one + two)
-        found.append(against[EXAMPLE].dropna(subset="length"))
-    frame = pd.concat(found[1:] or found)
-    best = frame.sort_values([*RANKED], ascending=[*RANKED.values()]).head(1)
-    return best.astype({"length": int, "margin": int})
+        found.append(against.dropna(subset="length"))
+    ranked = stacked(found, EXAMPLE).sort_values([*RANKED], ascending=[*RANKED.values()])
+    return ranked.head(1).astype({"length": int, "margin": int})
 
 
 def quoted(example: pd.DataFrame, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:

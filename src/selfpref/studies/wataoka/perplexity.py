@@ -46,7 +46,7 @@ from selfpref.statistics.effects import between
 from selfpref.statistics.judged import Binning, Judged
 from selfpref.statistics.regression import fit, slope_of_sums
 from selfpref.statistics.shares import group_shares
-from selfpref.studies.wataoka.pairs import intervals
+from selfpref.studies.wataoka.pairs import intervals, stacked
 
 WHO, HUMAN = ("judge", "human"), "human"
 OWN, OUTSIDE = "own", "outside"
@@ -131,7 +131,7 @@ def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
     """
     use, quality = data.settings, data.truth("quality")
     ties = {"judge_wins": use.judge_ties, "human_wins": use.human_ties}
-    found = [pd.DataFrame(columns=BY)]
+    found = []
     for judge, mine in by_judge(data.pairs):
         _, values = read_by(data, judge, reader)
         values = values if use.scale == "log-perplexity" else np.exp(values)
@@ -145,7 +145,7 @@ def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
                 enters &= part[wins].notna() & (~tied | (ties[wins] == "half"))
             lost = len(part) - enters.sum()
             found.append(part[enters].assign(pairs=name, voted=voted, n_dropped=lost))
-    rows = pd.concat(found[1:] or found, ignore_index=True)
+    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=BY)
     return rows.astype({"pairs": PARTS}).assign(dataset=data.name)
 
 
@@ -182,7 +182,7 @@ def win_rates_by_bin(
         and part, not of the bin). The bins of a judge are the same for all pairs, own and other.
         Where nobody voted on any pair of a part, its rows are the judge's alone.
     """
-    found, by = [pd.DataFrame(columns=RATES)], [*BY, "bin"]
+    found, by = [], [*BY, "bin"]
     for data in sets:
         rows, use = entering(data, reader), data.settings
         if together and len(rows):
@@ -199,8 +199,8 @@ def win_rates_by_bin(
             rates = group_shares(long, [*by, "who"], "won", data.bootstrap.level)
             rates = rates[rates["n"].gt(0)].astype({"bin": int}).join(means, on=by)
             rates["left"], rates["right"] = edges[rates["bin"]], edges[rates["bin"] + 1]
-            found.append(rates.rename(columns=NAMES)[RATES])
-    return pd.concat(found[1:] or found, ignore_index=True)
+            found.append(rates.rename(columns=NAMES))
+    return stacked(found, RATES)
 
 
 def _slopes(totals: Floats) -> Floats:

@@ -25,7 +25,6 @@ from selfpref.texts import enclosed
 
 FUNCTIONS: dict[str, Callable[[complex], complex]] = {
     **{name: getattr(cmath, name) for name in ("sin", "cos", "tan", "log", "exp")},
-    **{f"arc{name}": getattr(cmath, f"a{name}") for name in ("sin", "cos", "tan")},
     "ln": cmath.log,
     "sec": lambda z: 1 / cmath.cos(z),
     "csc": lambda z: 1 / cmath.sin(z),
