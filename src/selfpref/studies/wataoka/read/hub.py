@@ -85,7 +85,8 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     drawn = _drawn(rows[rows["reason"].eq("")], entry, judges)
     out = rows["reason"].eq("") & ~rows["dialogue"].isin(drawn)
     rows["reason"] = rows["reason"].mask(out, "left out by `sample`")
-    items, responses, labels = {}, {}, []
+    responses: dict[tuple[str, str], str] = {}
+    items, labels = {}, []
     told = {} if arena else _fastchat()
     for row in rows[rows["reason"].eq("")].itertuples():
         cluster = hashed(row.asked[0]) if arena else row.dialogue
