@@ -150,7 +150,7 @@ def main() -> int:
         gone = [one for one in before if one not in after and (name, one) in listed]
         dropped += len(gone)
         for column, _, value in (one.partition("=") for of, one in listed if of == name):
-            if value and not after[column].eq(value).any():
+            if value and not after.get(column, before[column].iloc[:0]).eq(value).any():
                 dropped += before[column].eq(value).any()
                 before = before[before[column].ne(value)].reset_index(drop=True)
         for line in differences(before.drop(columns=gone), after, args.tolerance):

@@ -22,9 +22,8 @@ from selfpref.params.data import JUDGMENTS
 from selfpref.processes import each
 from selfpref.studies import livebench, panickssery, wataoka, xu
 from selfpref.studies.livebench import lab as livebench_lab
+from selfpref.studies.livebench import read as livebench_read
 from selfpref.studies.livebench import stages as livebench_stages
-from selfpref.studies.livebench.read import hub as livebench_hub
-from selfpref.studies.livebench.read import release as livebench_release
 from selfpref.studies.panickssery import lab as panickssery_lab
 from selfpref.studies.panickssery import read as panickssery_release
 from selfpref.studies.panickssery import stages as panickssery_stages
@@ -56,8 +55,8 @@ READERS: dict[str, dict[str, Reader]] = {
         "lab": wataoka_lab.read,
     },
     "livebench": {
-        "livebench": livebench_release.read,
-        "livebench-hub": livebench_hub.read,
+        "livebench": livebench_read.release,
+        "livebench-hub": livebench_read.questions,
         "lab": livebench_lab.read,
     },
     "panickssery": {

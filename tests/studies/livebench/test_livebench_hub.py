@@ -10,7 +10,7 @@ pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
 from selfpref import tables
 from selfpref.params import Dataset
-from selfpref.studies.livebench.read import hub
+from selfpref.studies.livebench.read import questions
 
 
 def question(number, **changed):
@@ -29,14 +29,10 @@ def read(tmp_path):
         source = tmp_path / "pinned.csv"
         source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,test\n")
         entry = Dataset(study="livebench", reader="livebench-hub", source="pinned.csv", **options)
-        found = hub.read("set", entry, source)
+        found = questions("set", entry, source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 
     return reading
-
-
-def findings(found):
-    return dict(zip(found["audit"]["finding"], found["audit"]["affected"], strict=True))
 
 
 def test_a_question_is_an_item_with_its_key(read):
@@ -45,17 +41,13 @@ def test_a_question_is_an_item_with_its_key(read):
     assert [message["content"] for message in item.messages] == ["What is 7?"]
     assert (item.category, item.reference) == ("math", "7")
     assert json.loads(item.metadata)["task"] == "AMPS_Hard"
-    # A set without keys has items without reference.
-    row = question(1, category="coding", task="LCB_generation")
-    del row["ground_truth"]
-    assert read([row])["items"]["reference"].isna().all()
 
 
 def test_odd_rows_are_left_out_and_counted(read):
     rows = [question(1), question(1), question(2, turns=[]), question(3, turns=[" "]), question(4)]
     found = read(rows)
     assert len(found["items"]) == 2
-    assert findings(found) == {
+    assert found["audit"].set_index("finding")["affected"].to_dict() == {
         "left out: a question that was there": 1,
         "left out: no question": 2,
         "ok": 2,

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from author_programs import programs  # noqa: F401
 
 from selfpref.models import Choice, Choose, Text
 from selfpref.params import Contest
@@ -101,9 +100,6 @@ def test_a_verdict_names_the_candidate_behind_the_letter_among_any_number():
     assert set(table["choice"]) == {"bert"}
     for names, p in zip(table["candidates"], table["probabilities"], strict=True):
         assert max(p) == p[names.index("bert")]
-    five = votes("w0", first_picker, 2, writers=[f"w{n}" for n in range(5)])
-    assert len(five) == 10
-    assert [names[0] for names in five["candidates"]] == five["choice"].tolist()
 
 
 def test_a_habit_of_the_first_place_is_position_and_not_self_preference():
@@ -153,14 +149,6 @@ def test_marks_that_cannot_be_read_are_missing_and_never_zero(reply):
     row, _ = marked([reply])
     assert (row.status, row.marks) == ("unparsable", None)
     assert pd.isna(row.score)
-
-
-def test_the_authors_prompts_number_the_responses(programs):  # noqa: F811
-    calls = Scripted(fan_of("bert"))
-    one = stages.Judge("anna", calls, USE.model_copy(update={"prompts": "authors"}), 1)
-    made = validate(stages.prefer(items(4), responses(4), one, "cyclic"), "verdicts", "test")
-    assert calls.labels == ("1", "2", "3")
-    assert set(made["choice"]) == {"bert"}
 
 
 @pytest.fixture

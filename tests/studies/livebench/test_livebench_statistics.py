@@ -11,19 +11,17 @@ from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench.excess import against_all, excess, holm, objective, sign_flip_p
 from selfpref.studies.livebench.panel import (
+    NOBODY,
     Panel,
+    agreement,
+    ended,
+    fleiss,
+    majority_votes,
     outcomes,
     position,
     preference_shares,
     scores,
     settled,
-)
-from selfpref.studies.livebench.votes import (
-    NOBODY,
-    agreement,
-    ended,
-    fleiss,
-    majority_votes,
     tie_breaks,
 )
 
@@ -199,21 +197,8 @@ def test_kappa_of_fleiss_by_hand():
     chance = 26 / 36
     assert found.kappa == pytest.approx((2 / 3 - chance) / (1 - chance))
     assert (found.unanimous, found.judges, found.n, found.n_dropped) == (0.5, 3, 2, 0)
-    assert fleiss(np.array([3.0, 3.0, 2.0, 2.0])) == 1
+    assert fleiss(np.tile([3.0, 3.0, 2.0, 2.0], (3, 1))).tolist() == [1, 1, 1]
     assert np.isnan(fleiss(np.array([6.0, 2.0, 2.0])))
-
-
-def test_shares_of_none_and_all_have_an_interval_of_wilson():
-    keys = truths({f"c/{n}": (1, 0, 0) for n in range(12)})
-    found = panel(votes({f"c/{n}": "xxx" for n in range(12)}), keys)
-    shares = of(preference_shares(found), "judge", "responder", task="all")[["share", "lo", "hi"]]
-    # Wilson (1927) of 12 of 12, and of none of 12.
-    whole = pytest.approx([1, 0.757, 1], abs=1e-3)
-    assert shares.loc[("x", "x")].tolist() == whole
-    assert shares.loc[("x", "y")].tolist() == pytest.approx([0, 0, 0.243], abs=1e-3)
-    row = of(objective(found), "judge", category="c", scoring="strict").loc["x"]
-    assert row[["legitimate", "legitimate_lo", "legitimate_hi"]].tolist() == whole
-    assert row[["harmful", "harmful_lo", "harmful_hi"]].isna().all()
 
 
 def test_scores_leave_failures_out_and_count_the_top():
@@ -225,42 +210,26 @@ def test_scores_leave_failures_out_and_count_the_top():
     assert (one["mean"], one["n"], one["saturated"]) == (9.5, 2, 0.5)
 
 
-def vote(cast, calls=NOBODY):
-    """The winner of one item's vote, and how it ended."""
-    one = ended(pd.DataFrame([cast], index=["item"], dtype="str"), calls).iloc[0]
-    return (None if pd.isna(one["winner"]) else one["winner"]), one["outcome"]
-
-
-@pytest.mark.parametrize(
-    ("votes", "winner"),
-    [
-        (["A", "A", "B"], "A"),
-        (["A", "B", "C"], None),
-        # One vote of three is no majority, whatever became of the others.
-        ([None, None, "C"], None),
-        # A tie is a choice for nobody.
-        (["A", "tie", "tie"], None),
-        # Of two voters both must agree, of four three.
-        (["A", "B"], None),
-        (["A", "A", "B", "B"], None),
-    ],
-)
-def test_a_winner_has_more_than_half_of_all_judges(votes, winner):
-    assert vote(votes) == (winner, "majority" if winner else "no majority")
-
-
 @pytest.mark.parametrize(
     ("votes", "call", "end"),
     [
         (["A", "A", "B"], "C", ("A", "majority")),
+        # One vote of three is no majority, whatever became of the others; a tie is for nobody.
+        ([None, None, "C"], (), (None, "no majority")),
+        (["A", "tie", "tie"], (), (None, "no majority")),
+        # Of two voters both must agree, of four three.
+        (["A", "B"], (), (None, "no majority")),
+        (["A", "A", "B", "B"], (), (None, "no majority")),
         (["A", "B", "C"], "B", ("B", "tie-break")),
         # The tie-breaker failed, or would not decide.
         (["A", "B", "C"], None, (None, "tie-breaker failed")),
         (["A", "B", "C"], "tie", (None, "tie-breaker failed")),
     ],
 )
-def test_a_tie_breaker_decides_what_has_no_majority(votes, call, end):
-    assert vote(votes, pd.Series({"item": call}, dtype="str")) == end
+def test_a_winner_has_more_than_half_of_all_judges_else_the_tie_breaker_decides(votes, call, end):
+    calls = NOBODY if call == () else pd.Series({"item": call}, dtype="str")
+    one = ended(pd.DataFrame([votes], index=["item"], dtype="str"), calls).iloc[0]
+    assert (None if pd.isna(one["winner"]) else one["winner"], one["outcome"]) == end
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from selfpref.studies.wataoka.stages import _to_judge
+from selfpref.studies.wataoka import stages
 
 RESPONDERS = ["gpt", "me", "vicuna"]
 ITEMS = [f"set/{number}" for number in range(6)]
@@ -28,23 +28,23 @@ LABELS = labelled(("vicuna", "gpt"), ("gpt", "untold"))
 NONE = LABELS.iloc[:0]
 
 
-def asked(*turns):
+def said(*turns):
     return [{"role": "user", "content": text} for text in turns]
 
 
-def of(items):
-    return pd.DataFrame({"item_id": items, "messages": [asked("why?") for _ in items]})
+def questions(items):
+    return pd.DataFrame({"item_id": items, "messages": [said("why?") for _ in items]})
 
 
-def drawn(labels, which, items=None, written=WRITTEN):
-    items = of(ITEMS) if items is None else items
-    found = _to_judge(items, labels, written, "me", which)
+def read(labels, which, items=None, written=WRITTEN):
+    items = questions(ITEMS) if items is None else items
+    found = stages._to_judge(items, labels, written, "me", which)
     sides = [sorted(pair) for pair in found[["responder_a", "responder_b"]].itertuples(index=False)]
     return [(item, *pair) for item, pair in zip(found["item_id"], sides, strict=True)]
 
 
 def test_so_many_of_others_and_as_many_of_its_own():
-    pairs = drawn(LABELS, 4)
+    pairs = read(LABELS, 4)
     own = [pair for pair in pairs if "me" in pair]
     others = [pair for pair in pairs if "me" not in pair]
     assert len(set(own)) == len(own) == len(set(others)) == len(others) == 4
@@ -52,29 +52,25 @@ def test_so_many_of_others_and_as_many_of_its_own():
 
 
 def test_the_draw_is_of_names_whatever_their_order_and_grows_with_its_size():
-    assert drawn(LABELS.sample(frac=1, random_state=1), 4) == drawn(LABELS, 4)
-    assert {*drawn(LABELS, 2)} < {*drawn(LABELS, 4)}
-    assert len(drawn(LABELS, 100)) == len(ITEMS) * 3
+    assert read(LABELS.sample(frac=1, random_state=1), 4) == read(LABELS, 4)
+    assert {*read(LABELS, 2)} < {*read(LABELS, 4)}
+    assert len(read(LABELS, 100)) == len(ITEMS) * 3
 
 
-def test_own_pairs_are_all_those_with_its_response_labelled_or_not():
+def test_own_pairs_and_all_pairs_are_read_labelled_or_not():
+    assert read(NONE, "labelled") == read(NONE, "all") == read(LABELS, "all")
+    assert len({*read(NONE, "all")}) == len(ITEMS) * 3
     for labels in (LABELS, NONE):
-        pairs = drawn(labels, "own")
+        pairs = read(labels, "own")
         assert len(set(pairs)) == len(pairs) == len(ITEMS) * 2
         assert all("me" in pair for pair in pairs)
 
 
-def test_all_pairs_are_read_where_nobody_voted():
-    every = drawn(NONE, "all")
-    assert len(set(every)) == len(every) == len(ITEMS) * 3
-    assert drawn(NONE, "labelled") == every == drawn(LABELS, "all")
-
-
 def test_a_turn_before_another_is_judged_only_where_people_voted_on_it():
     items = pd.DataFrame(
-        {"item_id": ["set/d/1", "set/d/2"], "messages": [asked("a"), asked("a", "b")]}
+        {"item_id": ["set/d/1", "set/d/2"], "messages": [said("a"), said("a", "b")]}
     )
     written = pd.concat([WRITTEN.head(3).assign(item_id=item) for item in items["item_id"]])
-    assert {item for item, *_ in drawn(NONE, "own", items, written)} == {"set/d/2"}
+    assert {item for item, *_ in read(NONE, "own", items, written)} == {"set/d/2"}
     voted = LABELS.head(1).assign(item_id="set/d/1")
-    assert {item for item, *_ in drawn(voted, "own", items, written)} == {*items["item_id"]}
+    assert {item for item, *_ in read(voted, "own", items, written)} == {*items["item_id"]}

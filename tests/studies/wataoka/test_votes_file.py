@@ -1,17 +1,12 @@
 """A user's votes on responses made here."""
 
 import pytest
-from conftest import REPOSITORY, lines
-from ruamel.yaml import YAML
 
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
 from selfpref.params import Params
-from selfpref.params.data import Dataset
 from selfpref.params.studies import Wataoka
 from selfpref.params.uses import Label
-from selfpref.statistics.bias import judged_pairs
-from selfpref.studies import registry
 from selfpref.studies.wataoka.labels import label
 
 WATAOKA = Wataoka.model_construct(label={"mine": Label(source="votes.csv")})
@@ -52,35 +47,13 @@ def test_each_row_is_a_vote(voted):
 @pytest.mark.parametrize(
     ("row", "wanted"),
     [
-        ("3,me,you,a,", "line 3: item '3' is none of wataoka.datasets.mine"),
-        ("1,me,she,a,", "line 3: responder_b 'she' wrote no response to mine; there are me, you"),
+        ("3,me,you,a,", "line 3: item '3' is not in wataoka.datasets.mine, which has 1, two"),
+        (
+            "1,me,she,a,",
+            "line 3: responder_b 'she' is not in wataoka.datasets.mine, which has me, you",
+        ),
     ],
 )
 def test_a_vote_on_what_is_not_there_names_its_line(voted, row, wanted):
     with pytest.raises(SelfprefError, match=wanted):
         voted("1,me,you,a,", row)
-
-
-def test_the_entry_in_the_docs_reads_judgments_and_votes_under_one_name(tmp_path, monkeypatch):
-    page = (REPOSITORY / "docs/measure.md").read_text()
-    (shown,) = (part for part in page.split("```") if part.startswith("yaml"))
-    section = YAML(typ="safe").load(shown.removeprefix("yaml"))["wataoka"]
-    wataoka = Wataoka.model_construct(
-        datasets={"mine": Dataset(**section["datasets"]["mine"])},
-        label={"mine": Label(**section["label"]["mine"])},
-    )
-    params = Params.model_construct(profile="recorded", wataoka=wataoka)
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    game = {"question_id": 81, "model_1": "gpt4", "model_2": "y", "g1_winner": "model_1"}
-    games = [
-        game | {"g2_winner": "model_1", "judge": [judge, "pair-v2"]} for judge in ("gpt4", "x")
-    ]
-    (tmp_path / "judgments.jsonl").write_text(lines(*games))
-    (tmp_path / "votes.csv").write_text("item,responder_a,responder_b,label\n81,y,gpt4,gpt4\n")
-    made = registry.read(params, "wataoka", "mine")
-    registry.STUDIES["wataoka"].write("recorded", "mine", **made)
-    votes = label(params, "mine")["labels"]
-    pairs = judged_pairs(made["items"], votes, made["verdicts"])
-    columns = ["judge", "first", "human", "decision"]
-    assert pairs[columns].to_numpy().tolist() == [["gpt-4", "gpt-4", 1.0, 1.0]]

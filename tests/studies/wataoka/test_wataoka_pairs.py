@@ -15,16 +15,14 @@ from selfpref.studies.wataoka import checks, pairs
 NAMES = ("j", "k", "l")
 
 
-def of_three(seed=3, rename=str):
+def of_three():
     """Sixty prompts, three judges of all their responses, in both orders; three votes a pair."""
-    rng, votes, verdicts = np.random.default_rng(seed), [], []
+    rng, votes, verdicts = np.random.default_rng(3), [], []
     for item, (a, b) in ((n, pair) for n in range(60) for pair in combinations(NAMES, 2)):
-        one, other = rename(a), rename(b)
-        votes += [(item, one, other, str(rng.choice([one, other, "tie"])), who) for who in "pqr"]
-        for judge in NAMES:
-            for first, second in permutations((one, other)):
-                choice = rng.choice([first, second, "tie"], p=[0.5, 0.4, 0.1])
-                verdicts.append((item, rename(judge), first, second, str(choice)))
+        votes += [(item, a, b, str(rng.choice([a, b, "tie"])), who) for who in "pqr"]
+        for judge, order in product(NAMES, permutations((a, b))):
+            choice = rng.choice([*order, "tie"], p=[0.5, 0.4, 0.1])
+            verdicts.append((item, judge, *order, str(choice)))
     return data_set(votes=votes, verdicts=verdicts)
 
 
@@ -45,16 +43,8 @@ def frames(three):
     return computed(three)
 
 
-def test_fig1b_has_the_promised_columns_and_counts_every_voted_pair(frames):
+def test_fig1b_counts_every_voted_pair(frames):
     table, _ = frames
-    # As every reader of the figure's table was promised them.
-    promised = """dataset judge n tp fn fp tn eo eo_lo eo_hi dp dp_lo dp_hi excess excess_lo
-        excess_hi excess_common excess_half_ties flip_rate reversal_rate n_dropped n_human_own
-        n_human_other few eo_others eo_others_lo eo_others_hi excess_few excess_common_few
-        excess_half_ties_few eo_no_preference eo_no_preference_lo eo_no_preference_hi eo_one_vote
-        eo_one_vote_lo eo_one_vote_hi beyond_no_preference beyond_no_preference_lo
-        beyond_no_preference_hi n_two_votes no_preference_status"""
-    assert list(table) == promised.split()
     assert table["judge"].tolist() == list(NAMES)
     assert (table["n"] + table["n_dropped"] == 120).all()
     assert (table[["tp", "fn", "fp", "tn"]].sum(axis=1) == table["n"]).all()
@@ -75,15 +65,6 @@ def test_an_excess_is_the_bias_less_the_mean_of_the_others(three, frames):
     assert (excess["few"] == excess[pairs.ALL_SIDES].lt(10).any(axis=1)).all()
 
 
-def test_a_judge_alone_has_no_excess_and_one_order_no_flip_rate():
-    votes, verdicts = said("me", "you", (11, 2, 3, 12))
-    alone = data_set(votes=votes, verdicts=verdicts[::2])
-    table, excess = computed(alone)
-    assert excess.empty
-    assert table[["excess", "excess_lo", "excess_common", "flip_rate"]].isna().all(axis=None)
-    assert table["eo"].tolist() == pytest.approx([11 / 13 - 12 / 15])
-
-
 def test_a_live_judge_moves_no_released_judges_excess(three):
     verdicts = three.tables["verdicts"]
     live = verdicts.assign(released=verdicts["judge"].ne("l"))
@@ -96,13 +77,8 @@ def test_a_live_judge_moves_no_released_judges_excess(three):
     pd.testing.assert_frame_equal(found.loc[["j", "k"], same], wanted)
 
 
-def test_neither_names_nor_the_order_of_rows_change_a_number(three, frames):
+def test_the_order_of_rows_changes_no_number(three, frames):
     table, _ = frames
-    new = {"j": "z", "k": "y", "l": "x"}
-    renamed, _ = computed(of_three(rename=new.get))
-    numbers = ["n", "tp", "fn", "fp", "tn", "eo", "dp", "excess", "excess_common", "flip_rate"]
-    one, other = (part.set_index("judge")[numbers] for part in (table.replace(new), renamed))
-    pd.testing.assert_frame_equal(one.sort_index(), other.sort_index())
     mixed = {name: part.sample(frac=1, random_state=3) for name, part in three.tables.items()}
     pd.testing.assert_frame_equal(table, computed(Judged("set", mixed, SETTINGS))[0])
 
@@ -163,18 +139,12 @@ def test_each_reading_of_a_tie_leaves_other_pairs():
     assert found["tp"].to_dict() == {"exact": 15, "label-c": 12, "orders-disagree": 15}
 
 
-def test_failures_are_counted_apart_from_ties_in_either_order():
-    found = pairs.exclusions([undecided()]).set_index(["judge", "order", "status"])
-    mine = found.loc["me"]
-    assert mine["n"].unstack(fill_value=0).to_dict("index") == {
-        "own first": {"any failure": 0, "response": 26, "tie": 4, "unparsable": 0},
-        "own second": {"any failure": 1, "response": 28, "tie": 1, "unparsable": 1},
-        "all": {"any failure": 1, "response": 54, "tie": 5, "unparsable": 1},
-    }
-    assert mine.loc[("all", "any failure"), "share"] == pytest.approx(1 / 60)
-    assert found.loc[("third", "no own", "any failure"), ["n", "of"]].tolist() == [4, 5]
-    parts = mine.query("status != 'any failure'").groupby("order")["share"].sum()
-    assert np.allclose(parts, 1)
+def test_failures_are_counted_apart_from_ties():
+    found = pairs.exclusions([undecided()]).set_index(["judge", "status"])
+    wanted = {"any failure": 1, "response": 54, "tie": 5, "unparsable": 1}
+    assert found.loc["me", "n"].to_dict() == wanted
+    assert found.loc[("me", "any failure"), "share"] == pytest.approx(1 / 60)
+    assert found.loc[("third", "any failure"), ["n", "of"]].tolist() == [4, 5]
 
 
 def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_texts():
@@ -189,11 +159,6 @@ def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_text
     row = pairs.example([data])
     named = ["item_id", "judge", "opponent", "margin", "length"]
     assert row[named].values.tolist() == [["set/3", "me", "you", -2, 30]]
-    asked = data.tables["items"].assign(messages=[[{"role": "user", "content": "why?"}]] * 5)
-    written = pd.DataFrame(texts).assign(step=0, sample=0, item_id="set/3")
-    quoted = pairs.quoted(row, asked, written[written["item"].eq(3)]).iloc[0]
-    told = quoted[["prompt", "own_text", "other_text"]].tolist()
-    assert told == ["why?", "me" * 6, "you" * 6]
 
 
 @pytest.mark.parametrize("sets", [[], [data_set()]])

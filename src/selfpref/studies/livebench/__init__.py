@@ -1,11 +1,10 @@
 """The study "Self-bias in LLM as Judge" on LiveBench: choices among the responses of all models.
 
-    read       what comes in: the release (`release`), or LiveBench itself from the Hub (`hub`)
+    read       what comes in: the release, or LiveBench itself from the Hub
     scorers    what is right: each response by the answer key of its task
     stages     what is run: respond, mark and choose, break ties
-    panel      what counts as a choice, whom each judge chose, from which place, and its totals
+    panel      what counts as a choice, whom each judge chose, from which place, its totals, votes
     excess     its choices of itself beside the others' and by the answer key
-    votes      majority votes, and how far the judges agree
 
 notebooks/livebench_metrics.ipynb calls them, notebooks/livebench.ipynb draws what they return.
 """

@@ -145,7 +145,7 @@ def against_all(panel: Panel, calls: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         panel: The study.
-        calls: As `votes.tie_breaks` returns them.
+        calls: As `panel.tie_breaks` returns them.
 
     Returns:
         `judge, share, lo, hi, n` (questions that it and another judge decided), `alone` (where no

@@ -34,9 +34,7 @@ from selfpref.params import Contest, Params
 from selfpref.params.uses import TieBreaker
 from selfpref.prompts.choices import CHOICE_PROMPTS, ChoicePrompts
 from selfpref.seeds import seed_of
-from selfpref.studies.livebench import STUDY, lab, scorers
-from selfpref.studies.livebench.panel import BREAK, VOTE, of_items, settled
-from selfpref.studies.livebench.votes import MAJORITY, NOBODY, by_category, ended
+from selfpref.studies.livebench import STUDY, lab, panel, scorers
 
 Orders = Literal["seeded", "cyclic"]
 Made = dict[str, pd.DataFrame]
@@ -79,7 +77,11 @@ class Judge:
 
 
 def prefer(
-    items: pd.DataFrame, responses: pd.DataFrame, judge: Judge, orders: Orders, variant: str = VOTE
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    judge: Judge,
+    orders: Orders,
+    variant: str = panel.VOTE,
 ) -> pd.DataFrame:
     """Which response to each item is best, in one or in all cyclic orders.
 
@@ -95,19 +97,18 @@ def prefer(
     """
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
     writers, asked = responses.groupby("item_id")["responder"].unique(), _asked(items)
-    prompts, names_of = judge.prompts, partial(presented, orders=orders, seed=judge.seed)
     rows = [
         {"study": STUDY.name, "item_id": item, "repeat": turn, "candidates": names}
         for item in asked
-        for turn, names in enumerate(names_of(item, judge.name, writers[item]))
+        for turn, names in enumerate(presented(item, judge.name, writers[item], orders, judge.seed))
     ]
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
-        for item, names in some[["item_id", "candidates"]].itertuples(index=False):
+        for item, names in zip(some["item_id"], some["candidates"], strict=True):
             # The labels differ with the number of responses.
-            labels = (*prompts.letters[: len(names)], *prompts.tie)
-            judging = Judging(judge.use, labels, prompts.marker)
-            prompt = prompts.prefer(asked[item], [texts[item, name] for name in names])
+            labels = (*judge.prompts.letters[: len(names)], *judge.prompts.tie)
+            judging = Judging(judge.use, labels, judge.prompts.marker)
+            prompt = judge.prompts.prefer(asked[item], [texts[item, name] for name in names])
             yield judging.verdict(prompt, names, judge.seed, judge.name, item, *names)
 
     told = {"judge": judge.name, "variant": variant}
@@ -138,38 +139,28 @@ def mark(
         `reply` the judge's words.
     """
     asked, prompts = _asked(items), judge.prompts
-    limits = prompts.mark_tokens, judge.use.temperature
 
     def read(answer: Text) -> Columns:
         cut = answer.status == "truncated"
         total, marks = (None, None) if cut else prompts.marks(answer.text)
-        status = "ok" if total is not None else "truncated" if cut else "unparsable"
-        marks = None if total is None else marks
-        return {"score": total, "marks": marks, "reply": answer.text, "status": status}
+        read: Columns = {"score": total, "marks": marks, "reply": answer.text, "status": "ok"}
+        if total is None:
+            read |= {"marks": None, "status": "truncated" if cut else "unparsable"}
+        return read
 
-    def questions(attempt: int, some: pd.DataFrame) -> Iterator[Question]:
-        for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
+    def questions(some: pd.DataFrame, attempt: int) -> Iterator[Question]:
+        for item, responder, text in some[["item_id", "responder", "text"]].to_numpy():
             draw = seed_of(judge.seed, judge.name, item, responder, attempt)
-            call = Generate(prompts.rubric(asked[item], text), *limits, draw)
-            yield Question([call], read)
+            limits = prompts.mark_tokens, judge.use.temperature, draw
+            yield Question([Generate(prompts.rubric(asked[item], text), *limits)], read)
 
     made, left, told = [], responses, {"judge": judge.name, "task": "rubric"}
     for attempt in range(tries):
-        found = ask(judge.model, left, "ratings", partial(questions, attempt), **told)
+        found = ask(judge.model, left, "ratings", partial(questions, attempt=attempt), **told)
         again = found["status"].eq("unparsable").to_numpy() & (attempt < tries - 1)
         made.append(found[~again])
         left = left[again]
     return tables.together("ratings", made)
-
-
-def _items(params: Params, items: pd.DataFrame, wanted: Callable[[Contest], bool]) -> pd.DataFrame:
-    """The items in the categories that are wanted, each from its start to its end."""
-    parts = [
-        items[items["category"].eq(category)].iloc[entry.start : entry.end]
-        for category, entry in params.livebench.categories.items()
-        if wanted(entry)
-    ]
-    return pd.concat([items.iloc[:0], *parts]).sort_index()
 
 
 def _each(
@@ -182,13 +173,26 @@ def _each(
             yield dataset, items, asked
 
 
+def _items(params: Params, items: pd.DataFrame, wanted: Callable[[Contest], bool]) -> pd.DataFrame:
+    """The items in the categories that are wanted, each from its start to its end."""
+    parts = [
+        items[items["category"].eq(category)].iloc[entry.start : entry.end]
+        for category, entry in params.livebench.categories.items()
+        if wanted(entry)
+    ]
+    return pd.concat([items.iloc[:0], *parts]).sort_index()
+
+
 def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The responses to these items by the responders of their categories."""
-    told = params.livebench.categories.items()
-    pairs = [(category, name) for category, entry in told for name in entry.responders]
-    theirs = pd.DataFrame(pairs, columns=["category", "responder"])
-    found = responses.merge(items[["item_id", "category"]], on="item_id").merge(theirs)
-    return found.drop(columns="category")
+    contests = params.livebench.categories
+    wanted = {
+        (item, name)
+        for item, category in items[["item_id", "category"]].to_numpy()
+        for name in contests[category].responders
+    }
+    pairs = zip(responses["item_id"], responses["responder"], strict=True)
+    return responses[[pair in wanted for pair in pairs]]
 
 
 def respond(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
@@ -246,21 +250,24 @@ def tie_break(params: Params, model: str, open_model: models.OpenModel = models.
         votes ended before it was asked.
     """
     use, own = params.livebench.tie_break[model], models.responder(params, model)
-    every = STUDY.read(params.profile, "responses")
+    every, parts = STUDY.read(params.profile, "responses"), STUDY.parts(params.profile, "verdicts")
     judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
-    parts = STUDY.parts(params.profile, "verdicts")
     votes = tables.read(params.profile, "verdicts", STUDY.name, parts).drop(columns="task")
-    votes = votes[votes["judge"].isin(judges) & votes["variant"].eq(VOTE)]
-    choices = settled(votes.merge(of_items(STUDY.read(params.profile, "items")), on="item_id"))
-    outcomes = [ended(cast, NOBODY)["outcome"] for _, cast in by_category(choices)]
-    how, made, ends = pd.concat([NOBODY, *outcomes]), [], []
+    votes = votes[votes["judge"].isin(judges) & votes["variant"].eq(panel.VOTE)]
+    choices = panel.settled(
+        votes.merge(panel.of_items(STUDY.read(params.profile, "items")), on="item_id")
+    )
+    outcomes = [
+        panel.ended(cast, panel.NOBODY)["outcome"] for _, cast in panel.by_category(choices)
+    ]
+    how, made, ends = pd.concat([panel.NOBODY, *outcomes]), [], []
     for _, items, asked in _each(params, model, "tie-break", open_model):
         mine = _items(params, items, lambda entry: entry.tie_breaker == model)
-        mine = mine.assign(outcome=mine["item_id"].map(how))
-        ends.append(mine[["category", "outcome"]])
-        left = mine[mine["outcome"].notna() & mine["outcome"].ne(MAJORITY)]
+        mine = mine.assign(outcome=mine["item_id"].map(how)).dropna(subset="outcome")
+        left = mine[mine["outcome"].ne(panel.MAJORITY)]
         one = Judge(own, asked, use, params.seed)
-        made.append(prefer(left, _of(every, left, params), one, "seeded", BREAK))
+        made.append(prefer(left, _of(every, left, params), one, "seeded", panel.BREAK))
+        ends.append(mine)
     found = pd.concat(ends)
     dropped = pd.crosstab(found["category"], found["outcome"])
     return {"tie-breaks": tables.together("verdicts", made), "dropped": dropped}
@@ -278,16 +285,13 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
         total that the eleven marks have by rule.
     """
     items = STUDY.read(params.profile, "items")
-    drawn = responses["item_id"].isin(known := lab.drawn(items))
-    rows = [
-        {"item_id": item, "responder": responder, "metric": metric, "score": score}
-        for item, responder, text in responses.loc[
-            drawn, ["item_id", "responder", "text"]
-        ].to_numpy()
-        for metric, score in lab.truths(known[item], text).items()
-    ]
-    found = [tables.fill(rows, "truths", study=STUDY.name), scorers.keyed(items, responses[~drawn])]
-    return tables.together("truths", found)
+    known, found = lab.drawn(items), []
+    for item, responder, text in responses[["item_id", "responder", "text"]].to_numpy():
+        marks = lab.truths(known[item], text) if item in known else {}
+        found += [(item, responder, metric, score) for metric, score in marks.items()]
+    rows = pd.DataFrame(found, columns=["item_id", "responder", "metric", "score"])
+    others = scorers.keyed(items, responses[~responses["item_id"].isin(known)])
+    return tables.together("truths", [tables.fill(rows, "truths", study=STUDY.name), others])
 
 
 STAGES = {"respond": respond, "judge": judge, "tie_break": tie_break}

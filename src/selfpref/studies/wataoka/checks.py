@@ -33,6 +33,8 @@ self-preference.
 """
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -44,14 +46,13 @@ from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.no_preference import vote_cells
 from selfpref.statistics.regression import pearson
 from selfpref.statistics.shares import group_shares
-from selfpref.studies.wataoka.pairs import each_judge
+from selfpref.studies.wataoka.pairs import each_judge, intervals, stacked
 
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
 PAPER = "Wataoka et al., arXiv 2410.21819"
 # Whose votes are many but single, and the paper's judge.
 ARENA, MODEL = "arena", "gpt-4"
 VALUES = ("win_rate", "agreement_beyond_chance", "eo_without_self", "share_of_printed")
-ITEMS = {"n": "agreement n", "win_rate": "win rate"}
 CHECKED = ["dataset", "judge", "item", "quantity"]
 
 
@@ -67,19 +68,18 @@ def paper_bias(published: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataF
         paper prints, `eo_printed` and `dp_printed`.
     """
     printed = published[published["source"].eq(PAPER)].set_index(["item", "judge"])["value"]
-    rows, stream = [], bootstrap.within(STUDY, "paper")
     counts = published[published["item"].eq("fig2")].set_index("quantity")
+    rows, stream = [], bootstrap.within(STUDY, "paper")
     for (dataset, judge), part in counts.groupby(["dataset", "judge"])["value"]:
         cells = np.repeat(np.eye(4), part[CELLS].astype(int), axis=0)
         pairs = np.arange(len(cells))
-        row = {"dataset": dataset, "judge": judge, **bias.cell_counts(cells)}
         eo = bias.equal_opportunity_interval(cells, pairs, stream, judge, "eo")
         dp = bias.demographic_parity_interval(cells, pairs, bootstrap.level)
-        row |= {**eo.columns("eo"), **dp.columns("dp")}
+        row = {"dataset": dataset, "judge": judge, **bias.cell_counts(cells)}
+        row |= intervals(("eo", "dp"), (eo, dp))
         row |= {"eo_printed": printed["fig1b", judge], "dp_printed": printed["table2", judge]}
         rows.append(row)
-    columns = ["dataset", "judge", "n", *CELLS, *bounded("eo", "dp"), "eo_printed", "dp_printed"]
-    return bias.whole_counts(pd.DataFrame(rows, columns=columns))
+    return bias.whole_counts(pd.DataFrame(rows))
 
 
 def paper_signs(published: pd.DataFrame) -> pd.DataFrame:
@@ -91,47 +91,45 @@ def paper_signs(published: pd.DataFrame) -> pd.DataFrame:
     return rows[["judge", "value"]].rename(columns={"value": "sign"}).reset_index(drop=True)
 
 
-def agreement(items: pd.DataFrame, labels: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+def agreement(data: Judged) -> pd.DataFrame:
     """Agreement by judge, kind of annotator, turn and treatment of ties.
 
-    Args:
-        items: The items table; an item's metadata may hold `turn`.
-        labels: The labels table; the kind of an annotator is what stands before `_` in its name.
-        pairs: As `judged_pairs` returns them.
+    The kind of an annotator is what stands before `_` in its name.
 
     Returns:
-        `judge, quantity` (such as `expert, turn 1, with ties`), `n` (votes), `agreement` (0..1).
+        `judge, quantity` (such as `expert, turn 1, with ties`), `item` and `recomputed`: of the
+        item `agreement` 0..1, of `agreement n` the number of votes.
     """
-    turns = items[["item_id"]].assign(turn=bias.turn(items))
-    decided = pairs.loc[pairs["decision"].notna(), [*PAIR, "judge", "decision"]]
-    votes = bias.oriented_votes(labels).merge(decided, on=PAIR).merge(turns, on="item_id")
+    items = data.tables["items"].set_index("item_id")
+    votes = bias.oriented_votes(data.tables["labels"])
+    votes = votes.merge(data.pairs.dropna(subset="decision"), on=PAIR)
+    kind = votes["annotator"].str.replace(r"_.*", "", regex=True)
+    votes["of"] = kind + ", turn " + votes["item_id"].map(bias.turn(items))
+    votes["agrees"] = votes["vote"].eq(votes["decision"])
     chosen = votes[votes["vote"].ne(0.5) & votes["decision"].ne(0.5)]
-    parts = pd.concat([votes.assign(ties="with"), chosen.assign(ties="without")])
-    kind = parts["annotator"].str.replace(r"_.*", "", regex=True)
-    parts["quantity"] = kind + ", turn " + parts["turn"] + ", " + parts["ties"] + " ties"
-    parts["agreement"] = parts["vote"].eq(parts["decision"])
-    found = parts.groupby(["judge", "quantity"])["agreement"].agg(n="size", agreement="mean")
-    return found.reset_index()
+    parts = {"with": votes, "without": chosen}
+    every = pd.concat([of.assign(quantity=of["of"] + f", {n} ties") for n, of in parts.items()])
+    found = every.groupby(["judge", "quantity"])["agrees"].agg(["mean", "size"])
+    found.columns = ["agreement", "agreement n"]
+    return found.melt(var_name="item", value_name="recomputed", ignore_index=False).reset_index()
 
 
-def win_rates(pairs: pd.DataFrame) -> pd.DataFrame:
+def win_rates(data: Judged) -> pd.DataFrame:
     """Each responder's share of wins, a tie counting half: of every judge, and of `human`.
 
-    Args:
-        pairs: As `judged_pairs` returns them. Those with a vote and a score count: for a judge its
-            own, for people each that some judge scored, once.
+    Those pairs count that have a vote and a score: for a judge its own, for people each that some
+    judge scored, once. A judge's wins are mean scores (Eq. 3), not decisions.
 
     Returns:
-        `judge, quantity` (the responder), `win_rate` (0..1). A judge's wins are mean scores (Eq.
-        3), not decisions.
+        `judge, quantity` (the responder), `item` and `recomputed` (0..1).
     """
-    known = pairs[pairs["human"].notna() & pairs["score"].notna()]
+    known = data.pairs.dropna(subset=["human", "score"])
     people = known.drop_duplicates(PAIR).assign(judge="human", score=known["human"])
     every = pd.concat([known, people])
     turned = every.assign(first=every["second"], score=1 - every["score"])
-    sides = pd.concat([every, turned]).rename(columns={"first": "quantity"})
-    won = sides.groupby(["judge", "quantity"])["score"].mean()
-    return won.rename("win_rate").reset_index()
+    names = {"first": "quantity", "score": "recomputed"}
+    sides = pd.concat([every, turned]).rename(columns=names).groupby(["judge", "quantity"])
+    return sides["recomputed"].mean().reset_index().assign(item="win rate")
 
 
 def checks(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
@@ -142,11 +140,7 @@ def checks(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
         for the data sets and judges at hand.
     """
     ours = [pd.DataFrame(columns=[*CHECKED, "recomputed"]).astype({"recomputed": float})]
-    for data in sets:
-        agreed = agreement(data.tables["items"], data.tables["labels"], data.pairs)
-        for table in (agreed, win_rates(data.pairs)):
-            long = table.rename(columns=ITEMS).melt(CHECKED[1::2], None, "item", "recomputed")
-            ours.append(long.assign(dataset=data.name))
+    ours += [of(data).assign(dataset=data.name) for data in sets for of in (agreement, win_rates)]
     rows = published[published["source"].ne(PAPER)].rename(columns={"value": "published"})
     found = rows.merge(pd.concat(ours), on=CHECKED)
     found["difference"] = found["recomputed"] - found["published"]
@@ -168,30 +162,23 @@ def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
     """
     printed, rows = paper.loc[paper["judge"].eq(MODEL), "eo"], []
     arenas = [data for data in sets if data.name == ARENA and len(printed)]
-    for arena, data in ((arena, data) for arena in arenas for data in sets if data is not arena):
+    for arena, data in product(arenas, sets):
         single = arena.votes(MODEL).query("vote != 0.5")
         pairs = vote_cells(data.votes(MODEL), ["item_id", "opponent"], "drop")
-        if pairs.empty:
+        if data is arena or pairs.empty:
             continue
         # Won and lost votes of Arena, then the cells of two votes of the other set.
         sums = single.assign(won=single["vote"], lost=1 - single["vote"])
         values = pd.concat([sums, pairs])[["won", "lost", *CELLS]].fillna(0.0)
-        found = data.bootstrap.estimates(
-            values,
-            pd.concat([_clusters(arena, single), _clusters(data, pairs)]),
-            lambda totals: _without_self(totals, float(printed.iloc[0])),
-            "without self",
-        )
+        # Items of both sets have names of their own, clusters need not.
+        of = pd.concat([one.tables["items"].assign(of=one.name + ": ") for one in (arena, data)])
+        clusters = (of["of"] + of["cluster"]).set_axis(of["item_id"])
+        clusters = pd.concat([single["item_id"], pairs["item_id"]]).map(clusters)
+        statistics = partial(_without_self, printed=float(printed.iloc[0]))
+        found = data.bootstrap.estimates(values, clusters, statistics, "without self")
         row = {"votes_of": data.name, "n": len(single), "n_two_votes": len(pairs)}
-        for column, interval in zip(VALUES, found, strict=True):
-            row |= interval.columns(column)
-        rows.append(row)
+        rows.append(row | intervals(VALUES, found))
     return pd.DataFrame(rows, columns=["votes_of", *bounded(*VALUES), "n", "n_two_votes"])
-
-
-def _clusters(data: Judged, rows: pd.DataFrame) -> pd.Series:
-    clusters = data.tables["items"].set_index("item_id")["cluster"]
-    return data.name + ": " + rows["item_id"].map(clusters)
 
 
 def _without_self(totals: Floats, printed: float) -> Floats:
@@ -295,27 +282,26 @@ def oracle_agreement(sets: Sequence[Judged]) -> pd.DataFrame:
         agreement_hi, n`; the judge `mean of families` is the unweighted mean over those that
         write, its interval bootstrapped. No rows without a true quality.
     """
-    found = [pd.DataFrame(columns=AGREEMENT)]
+    found = []
     for data in sets:
         metadata = data.tables["items"].set_index("item_id")["metadata"]
-        lead, decision = bias.gap(data.truth("quality"), data.pairs), data.pairs["decision"]
         held_out = data.pairs["item_id"].map(metadata).str.contains('"held_out": true')
-        agrees = decision.gt(0.5).eq(lead.gt(0)).astype(float).mask(decision.eq(0.5), 0.5)
-        pairs = data.pairs.assign(agrees=agrees, prompts=np.where(held_out, "held-out", "seen"))
-        for prompts, part in pairs[decision.notna() & lead.round(9).abs().gt(0)].groupby("prompts"):
+        rows = data.pairs.assign(prompts=np.where(held_out, "held-out", "seen"))
+        lead, decision = bias.gap(data.truth("quality"), rows).round(9), rows["decision"]
+        rows["agrees"] = (decision - 0.5).mul(np.sign(lead)) + 0.5
+        for prompts, part in rows[lead.abs().gt(0)].dropna(subset="decision").groupby("prompts"):
             table = group_shares(part, ["judge"], "agrees", data.bootstrap.level)
             table["writes"] = table["judge"].isin(data.judges)
             if table["writes"].any():
                 sums = Groups.of(part, ["judge"], "agrees").sums[:, table["writes"]]
                 names = "mean", str(prompts), "oracle"
-                (mean,) = data.bootstrap.of_sums(sums, _mean_ratio, *names)
-                values = MEAN, mean.value, mean.lo, mean.hi, int(sums[..., 1].sum()), True
-                table.loc[len(table)] = values
+                mean = data.bootstrap.of_sums(sums, _mean_ratio, *names)[0]
+                table.loc[len(table)] = MEAN, *mean[:3], int(sums[..., 1].sum()), True
             table.columns = ["judge", *bounded("agreement"), "n", "writes"]
-            found.append(table.assign(dataset=data.name, prompts=prompts)[AGREEMENT])
-    return pd.concat(found[1:] or found, ignore_index=True)
+            found.append(table.assign(dataset=data.name, prompts=prompts))
+    return stacked(found, AGREEMENT)
 
 
 def _mean_ratio(totals: Floats) -> Floats:
-    result: Floats = ratio(totals).mean(axis=-1, keepdims=True)
-    return result
+    found: Floats = ratio(totals).mean(axis=-1, keepdims=True)
+    return found

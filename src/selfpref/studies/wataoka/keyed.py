@@ -31,16 +31,13 @@ from selfpref.statistics.bias import CELLS
 from selfpref.statistics.bootstrap import bounded
 from selfpref.statistics.judged import SIDES, Judged
 from selfpref.statistics.shares import share_interval
-from selfpref.statistics.threads import at_once
-from selfpref.studies.wataoka.pairs import each_judge
+from selfpref.studies.wataoka.pairs import each_judge, intervals
 from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
 from selfpref.tables.schemas import CORRECT
 
-BIAS = [
-    *("dataset", "judge", "family", "size", "n_pairs", "n", *CELLS, *SIDES, "few", "n_dropped"),
-    *bounded("eo", "dp", "accuracy", "eo_agreed"),
-    *("n_agreed", "few_agreed", "margin_reversed"),
-]
+BIAS = ["dataset", "judge", "family", "size", "n_pairs", "n", *CELLS, *SIDES, "few", "n_dropped"]
+BIAS += bounded("eo", "dp", "accuracy", "eo_agreed")
+BIAS += ["n_agreed", "few_agreed", "margin_reversed"]
 # By whether the own and the other answer are right.
 CASES = {
     (1.0, 0.0): "own alone right",
@@ -63,22 +60,19 @@ def bias(sets: Sequence[Judged]) -> pd.DataFrame:
         (median |score - 1/2| of the others, 0..1/2); and the rates `reversal_rate` and
         `first_share` of `judged.position`.
     """
-
-    def of(
-        key: dict[str, object], data: Judged, judge: str, own: pd.DataFrame
-    ) -> dict[str, object]:
+    rows = []
+    for key, data, judge, own in each_judge(sets):
         level, right = data.bootstrap.level, data.truth(CORRECT).xs(judge, level="responder")
         dp = pairs.demographic_parity_interval(data.cells(own), own["cluster"], level)
         accuracy = share_interval(right, right.index.to_series(), level)
         turns = own["disagrees"].astype(bool)
         agreed = data.equal_opportunity(own[~turns], judge, "orders agree")
-        row = key | {"n_pairs": len(own), "n_agreed": agreed["n"], "few_agreed": agreed["few"]}
-        row |= {"eo_agreed" + end: agreed["eo" + end] for end in ("", "_lo", "_hi")}
+        row = {f"{name}_agreed": agreed[name] for name in ("n", "few")} | {"n_pairs": len(own)}
+        row |= {f"eo_agreed{end}": agreed[f"eo{end}"] for end in ("", "_lo", "_hi")}
         row["margin_reversed"] = (own.loc[turns, "score"] - 0.5).abs().median()
-        row |= data.equal_opportunity(own, judge, "eo") | dp.columns("dp")
-        return row | accuracy.columns("accuracy")
-
-    found = pd.DataFrame(at_once(of, each_judge(sets)), columns=BIAS)
+        row |= key | data.equal_opportunity(own, judge, "eo")
+        rows.append(row | intervals(("dp", "accuracy"), (dp, accuracy)))
+    found = pd.DataFrame(rows, columns=BIAS)
     names = found["judge"].astype("str").str
     found["family"] = names.partition("-")[0] if len(found) else None
     found["size"] = names.extract(r"-([\d.]+)b$", expand=False).astype(float)
@@ -95,16 +89,17 @@ def by_case(sets: Sequence[Judged]) -> pd.DataFrame:
     """
     rows = []
     for key, data, _, own in each_judge(sets):
-        right, level, items = data.truth(CORRECT), data.bootstrap.level, own["item_id"]
+        right, items = data.truth(CORRECT), own["item_id"]
         mine, theirs = (pairs.value_of(right, items, own[side]) for side in ("judge", "opponent"))
         for (is_mine, is_theirs), case in CASES.items():
             part = own[(mine == is_mine) & (theirs == is_theirs)]
             chosen = part["decision"].where(part["decision"].ne(0.5))
-            row = key | {"case": case, "n_pairs": len(part)}
-            row |= {"n": chosen.notna().sum(), "n_own": int(chosen.sum())}
-            for name, values in (("own", chosen), ("score", part["score"])):
-                row |= share_interval(values, part["cluster"], level).columns(name)
-            rows.append(row)
+            counts = {"n_pairs": len(part), "n": chosen.count(), "n_own": int(chosen.sum())}
+            shares = (
+                share_interval(values, part["cluster"], data.bootstrap.level)
+                for values in (chosen, part["score"])
+            )
+            rows.append(key | counts | {"case": case} | intervals(("own", "score"), shares))
     return pd.DataFrame(rows, columns=BY_CASE)
 
 

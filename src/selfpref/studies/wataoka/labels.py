@@ -48,12 +48,12 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     rows = renamed(judgments.votes(paths.root() / use.source), use.aliases)
     # A file of judgments may have no texts, and still says whose they are.
     judged = tables.read(params.profile, "verdicts", STUDY.name, [dataset])["candidates"]
-    there = {*written.loc[written["item_id"].isin(items["item_id"]), "responder"]}.union(*judged)
-    strange = ~(f"{dataset}/" + rows["item"]).isin(items["item_id"])
-    refuse(rows, strange, f"item {{item}} is none of wataoka.datasets.{dataset}")
-    for side in ("responder_a", "responder_b"):
-        reason = f"{side} {{{side}}} wrote no response to {dataset}; there are {{there}}"
-        refuse(rows, ~rows[side].isin(there), reason, there=", ".join(sorted(there)))
+    names = {*written.loc[written["item_id"].isin(items["item_id"]), "responder"]}.union(*judged)
+    ids = {*items["item_id"].str.removeprefix(f"{dataset}/")}
+    for column, there in {"item": ids, "responder_a": names, "responder_b": names}.items():
+        reason = f"{column} {{{column}}} is not in wataoka.datasets.{dataset}, which has {{some}}"
+        some = ", ".join(sorted(there)[:5])
+        refuse(rows, ~rows[column].isin(there), reason, some=some)
     labels = tables_of(rows, dataset, STUDY.name)["labels"]
     return {"labels": labels, "truths": tables.empty("truths")}
 

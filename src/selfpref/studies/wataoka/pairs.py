@@ -16,44 +16,34 @@ reading of a judge's tie (`selfpref.statistics.bias`), of which the paper says n
 prompt offers the label C; `exclusions` by what became of each verdict, failures apart from ties.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics import bias, judged
-from selfpref.statistics.bias import CELLS, PAIR, VARIANTS, Ties
-from selfpref.statistics.bootstrap import bounded
+from selfpref.statistics.bias import CELLS, VARIANTS, Ties
+from selfpref.statistics.bootstrap import Interval, bounded
 from selfpref.statistics.judged import SIDES, Judged
 from selfpref.statistics.shares import group_shares
 
 KEY = ["dataset", "judge"]
-BIAS = [
-    *(*KEY, "n", *CELLS, *bounded("eo", "dp", "excess"), "excess_common", "excess_half_ties"),
-    *("flip_rate", "reversal_rate", "n_dropped", *SIDES, "few", *bounded("eo_others")),
-    *("excess_few", "excess_common_few", "excess_half_ties_few"),
-    *(*bounded(*judged.AGAINST_VOTES), "n_two_votes", "no_preference_status"),
-]
-BY_OPPONENT = [
-    *(*KEY, "opponent", "n", *CELLS, *SIDES, "few", *bounded("eo"), "undefined", "n_dropped"),
-]
+BIAS = [*KEY, "n", *CELLS, *bounded("eo", "dp", "excess"), "flip_rate", "reversal_rate"]
+BIAS += ["n_dropped", *SIDES, "few", *bounded("eo_others"), "excess_few"]
+BIAS += [*bounded(*judged.AGAINST_VOTES), "n_two_votes", "no_preference_status"]
+BY_OPPONENT = [*KEY, "opponent", "n", *CELLS, *SIDES, "few", *bounded("eo")]
+BY_OPPONENT += ["undefined", "n_dropped"]
 # The judge's own pairs on either human side, and the fewest that another judge has.
 ALL_SIDES = [*SIDES, *(f"{side}_least" for side in SIDES)]
-EXCESS = [
-    *(*KEY, "variant", "eo", *bounded("excess", "eo_others"), *ALL_SIDES),
-    *("few", "others", "left_out", "n", "undefined"),
-]
+EXCESS = [*KEY, "variant", "eo", *bounded("excess", "eo_others"), *ALL_SIDES]
+EXCESS += ["few", "others", "left_out", "n", "undefined"]
 # What becomes of pairs that people tie, which the paper's text leaves open; `every` needs no vote.
 READINGS: dict[str, Ties] = {"decisive": "drop", "with_ties": "half", "every": "drop"}
-TIES = [
-    *(*KEY, "judge_tie", "n_human", "n_no_verdict", "n_ties", "n", *CELLS, *bounded("eo"), "few"),
-]
-EXCLUSIONS = [*KEY, "order", "status", "n", "of", "share"]
-EXAMPLE = [
-    *("dataset", "item_id", "judge", "opponent", "score", "margin"),
-    *("opponent_agrees_with_human", "length"),
-]
-# Which pair shows the bias best, in this order, the greater first where not ascending.
+TIES = [*KEY, "judge_tie", "n_human", "n_no_verdict", "n_ties", "n", *CELLS, *bounded("eo"), "few"]
+EXCLUSIONS = [*KEY, "status", "n", "of", "share"]
+EXAMPLE = ["dataset", "item_id", "judge", "opponent", "score", "margin"]
+EXAMPLE += ["opponent_agrees_with_human", "length"]
+# Which pair shows the bias best: by these columns, and whether the smaller value comes first.
 RANKED = {"opponent_agrees_with_human": False, "margin": True, "length": True}
 RANKED |= dict.fromkeys(("dataset", "item_id", "judge", "opponent"), True)
 
@@ -65,6 +55,21 @@ def each_judge(
     for data in sets:
         for judge in data.judges:
             yield {"dataset": data.name, "judge": judge}, data, judge, data.own(judge)
+
+
+def intervals(names: Iterable[str], found: Iterable[Interval]) -> dict[str, float]:
+    """The columns of several intervals, each `name`, `name`_lo and `name`_hi."""
+    both = zip(names, found, strict=True)
+    return {column: end for name, one in both for column, end in one.columns(name).items()}
+
+
+def stacked(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Parts of a frame below each other; without any, its columns."""
+    return (
+        pd.concat([*parts], ignore_index=True)[[*columns]]
+        if parts
+        else pd.DataFrame(columns=columns)
+    )
 
 
 def with_controls(
@@ -79,16 +84,12 @@ def with_controls(
         planted: As `checks.planted` returns it.
 
     Returns:
-        The columns `BIAS`: those of `found`, the excess in three variants, the other judges' mean
-        EO (`eo_others`), flip and reversal rate. Where something was injected, also `seed, beta,
+        The columns `BIAS`: those of `found`, the excess (`own`), the other judges' mean EO
+        (`eo_others`), flip and reversal rate. Where something was injected, also `seed, beta,
         planted, oracle_rule`.
     """
-    own, *variants = (
-        excesses[excesses["variant"].eq(variant)].set_index(KEY) for variant in VARIANTS
-    )
+    own = excesses[excesses["variant"].eq("own")].set_index(KEY)
     more = own[bounded("excess", "eo_others")].assign(excess_few=own["few"])
-    for name, table in zip(("excess_common", "excess_half_ties"), variants, strict=True):
-        more = more.assign(**{name: table["excess"], f"{name}_few": table["few"]})
     turns = positions[positions["pairs"].eq("own")].set_index(KEY)[["flip_rate", "reversal_rate"]]
     table = found.join(more, on=KEY).join(turns, on=KEY)[BIAS].infer_objects()
     known = planted.set_index(KEY)[["seed", "beta", "planted", "oracle_rule"]]
@@ -120,19 +121,17 @@ def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.Da
     rows, columns = [], KEY.copy()
     for reading in READINGS:
         columns += [f"n_{reading}", f"n_dropped_{reading}", *bounded(f"dp_{reading}")]
-    for key, data, _, own in each_judge(sets):
+    for row, data, _, own in each_judge(sets):
         for reading, ties in READINGS.items():
-            pairs = own
-            if reading == "every":
-                if own["human"].notna().all():
-                    continue
-                # Eq. 4 needs no human: of every pair, it is as if people preferred the judge's own.
-                pairs = own.assign(human=1.0)
+            # Eq. 4 needs no human: of every pair, it is as if people preferred the judge's own.
+            pairs = own.assign(human=1.0) if reading == "every" else own
+            if reading == "every" and own["human"].notna().all():
+                continue
             cells = bias.cell_weights(pairs, ties, data.settings.judge_ties)
             dp = bias.demographic_parity_interval(cells, own["cluster"], data.bootstrap.level)
-            key |= {f"n_{reading}": cells.sum(), **dp.columns(f"dp_{reading}")}
-            key[f"n_dropped_{reading}"] = judged.dropped(pairs, cells)
-        rows.append(key)
+            row |= {f"n_{reading}": cells.sum(), **dp.columns(f"dp_{reading}")}
+            row[f"n_dropped_{reading}"] = judged.dropped(pairs, cells)
+        rows.append(row)
     printed = published[published["item"].eq("table2")].set_index("judge")["value"]
     found = pd.DataFrame(rows, columns=columns)
     return found.assign(published=found["judge"].map(printed).astype(float))
@@ -156,13 +155,13 @@ def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
             cells, clusters = bias.stacked_cells(pairs, judge, variant, *ties)
             over, others = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)
             totals = cells.sum(axis=0)
-            sides = bias.human_sides(totals)
-            row = key | dict(zip(ALL_SIDES, (*sides[0], *sides[1:].min(axis=0)), strict=True))
+            own, *rest = bias.human_sides(totals)
+            row = key | dict(zip(ALL_SIDES, (*own, *np.min(rest, axis=0)), strict=True))
+            row |= intervals(("excess", "eo_others"), (over, others))
             row |= {"variant": variant, "eo": float(bias.equal_opportunity(totals[0]))}
-            row |= over.columns("excess") | others.columns("eo_others")
-            row |= {"few": bool(bias.too_few(totals).any()), "undefined": over.undefined}
-            row |= {"others": len(totals) - 1, "left_out": "+".join(data.left_out(judge))}
-            rows.append(row | {"n": int((cells[:, 0].sum(axis=1) > 0).sum())})
+            row |= {"few": bias.too_few(totals).any(), "undefined": over.undefined}
+            row |= {"others": len(rest), "left_out": "+".join(data.left_out(judge))}
+            rows.append(row | {"n": (cells[:, 0].sum(axis=1) > 0).sum()})
     return pd.DataFrame(rows, columns=EXCESS)
 
 
@@ -190,37 +189,27 @@ def judge_ties(sets: Sequence[Judged]) -> pd.DataFrame:
 
 
 def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
-    """Verdicts of every judge by order and by what became of them.
+    """Verdicts of every judge by what became of them.
 
     Returns:
-        `dataset, judge, order, status, n, of, share`. `order` is `own first` or `own second` (where
-        the judge's own response was read), `no own` (none of the two is its own), `unknown`, or
-        `all`; `status` is `response`, `tie` (the label for a tie, or an exact one half), the reason
-        for which there is no verdict, or `any failure`, these reasons together; `of` are all
-        verdicts of judge and order.
+        `dataset, judge, status, n, of, share`. `status` is `response`, `tie` (the label for a tie,
+        or an exact one half), the reason for which there is no verdict, or `any failure`, these
+        reasons together; `of` are all verdicts of the judge.
     """
-    found, by = [pd.DataFrame(columns=EXCLUSIONS)], ["judge", "order"]
+    found = []
     for data in sets:
         # Items that the settings leave out are not counted.
         verdicts = data.tables["verdicts"]
         rows = bias.verdict_scores(verdicts[verdicts["item_id"].isin(data.pairs["item_id"])])
-        score, tie = rows["score"], rows["tie"]
-        won, mine = score * (1 - tie), [rows[side].eq(rows["judge"]) for side in PAIR[1:]]
+        score, tie, ok = rows["score"], rows["tie"], rows["status"].eq("ok")
+        won = score * (1 - tie)
         tied = (tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))) | score.eq(0.5)
-        said = tied.map({True: "tie", False: "response"})
-        own = rows["presented"].eq(np.select(mine, PAIR[1:], ""))
-        kinds = {"no own": ~mine[0] & ~mine[1], "unknown": rows["presented"].isna()}
-        rows["order"] = np.select([*kinds.values(), own], [*kinds, "own first"], "own second")
-        failed = rows["status"].ne("ok")
-        rows["status"] = rows["status"].where(failed, said)
-        rows = pd.concat([rows, rows[failed].assign(status="any failure")])
-        rows = pd.concat([rows, rows.assign(order="all")])
-        counts = rows.groupby([*by, "status"], as_index=False).size().assign(dataset=data.name)
-        counts = counts.rename(columns={"size": "n"})
-        each = counts["n"].where(counts["status"].ne("any failure"), 0)
-        counts["of"] = each.groupby([counts[name] for name in by]).transform("sum")
-        found.append(counts.assign(share=counts["n"] / counts["of"])[EXCLUSIONS])
-    return pd.concat(found[1:] or found, ignore_index=True)
+        rows["status"] = rows["status"].mask(ok, "response").mask(ok & tied, "tie")
+        every = pd.concat([rows, rows[~ok].assign(status="any failure")])
+        table = every.groupby(["judge", "status"]).size().rename("n").reset_index()
+        table["of"] = table["judge"].map(rows["judge"].value_counts()).astype(int)
+        found.append(table.assign(dataset=data.name, share=table["n"] / table["of"]))
+    return stacked(found, EXCLUSIONS)
 
 
 def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -230,24 +219,19 @@ def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
         `dataset, responder, win_rate, win_rate_lo, win_rate_hi, n` (decided pairs with its
         response), `n_won, n_lost, n_ties`.
     """
-    counts = {"n_won": 1.0, "n_lost": 0.0, "n_ties": 0.5}
-    found = [pd.DataFrame(columns=["dataset", "responder", *bounded("win_rate"), "n", *counts])]
+    counts = {1.0: "n_won", 0.0: "n_lost", 0.5: "n_ties"}
+    found, rates = [], bounded("win_rate")
     for data in sets:
         clusters = data.tables["items"][["item_id", "cluster"]]
         votes = bias.human_votes(data.tables["labels"]).merge(clusters, on="item_id")
-        sides = [
-            votes.assign(responder=votes["first"], won=votes["human"]),
-            votes.assign(responder=votes["second"], won=1 - votes["human"]),
-        ]
-        rows = pd.concat(sides, ignore_index=True).assign(dataset=data.name)
-        rows["decided"] = rows["won"].where(rows["won"].ne(0.5))
-        table = group_shares(rows, ["dataset", "responder"], "decided", data.bootstrap.level)
-        table.columns = [*found[0].columns[:6]]
-        for name, value in counts.items():
-            number = rows["won"].eq(value).groupby(rows["responder"]).sum()
-            table[name] = table["responder"].map(number)
-        found.append(table)
-    return pd.concat(found[1:] or found, ignore_index=True)
+        turned = votes.assign(first=votes["second"], human=1 - votes["human"])
+        rows = pd.concat([votes, turned], ignore_index=True).rename(columns={"first": "responder"})
+        rows["decided"] = rows["human"].where(rows["human"].ne(0.5))
+        table = group_shares(rows, ["responder"], "decided", data.bootstrap.level)
+        table = table.set_axis(["responder", *rates, "n"], axis=1).assign(dataset=data.name)
+        ends = pd.crosstab(rows["responder"], rows["human"]).reindex(columns=[*counts])
+        found.append(table.join(ends.fillna(0).astype(int).rename(columns=counts), on="responder"))
+    return stacked(found, ["dataset", "responder", *rates, "n", *counts.values()])
 
 
 def example(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -260,25 +244,21 @@ def example(sets: Sequence[Judged]) -> pd.DataFrame:
         At most one row: `dataset, item_id, judge, opponent, score, margin,
         opponent_agrees_with_human, length` (of both texts, in characters).
     """
-    found, place = [pd.DataFrame(columns=EXAMPLE)], ["item_id", "opponent"]
+    found, place = [], ["item_id", "opponent"]
     for _, data, judge, own in each_judge(sets):
         texts = data.tables["responses"].query("step == 0 and sample == 0")
         length = texts.set_index(["item_id", "responder"])["length"]
-        against = own[own["human"].eq(0) & own["decision"].eq(1)]
+        against = own[own["human"].eq(0) & own["decision"].eq(1)].assign(dataset=data.name)
         rows = bias.pairs_with(data.pairs, judge)
         sided = rows[rows["judge"].eq(rows["opponent"]) & rows["decision"].eq(0)].set_index(place)
-        both = (
-            bias.value_of(length, against["item_id"], against[one]) for one in ("judge", "opponent")
+        agrees = against.set_index(place).index.isin(sided.index)
+        one, two = (
+            bias.value_of(length, against["item_id"], against[who]) for who in ("judge", "opponent")
         )
-        against = against.assign(
-            dataset=data.name,
-            opponent_agrees_with_human=against.set_index(place).index.isin(sided.index),
-            length=sum(both),
-        )
-        found.append(against[EXAMPLE].dropna(subset="length"))
-    frame = pd.concat(found[1:] or found)
-    best = frame.sort_values([*RANKED], ascending=[*RANKED.values()]).head(1)
-    return best.astype({"length": int, "margin": int})
+        against = against.assign(opponent_agrees_with_human=agrees, length=one + two)
+        found.append(against.dropna(subset="length"))
+    ranked = stacked(found, EXAMPLE).sort_values([*RANKED], ascending=[*RANKED.values()])
+    return ranked.head(1).astype({"length": int, "margin": int})
 
 
 def quoted(example: pd.DataFrame, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:

@@ -33,6 +33,7 @@ good.
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,7 @@ from selfpref.statistics.effects import between
 from selfpref.statistics.judged import Binning, Judged
 from selfpref.statistics.regression import fit, slope_of_sums
 from selfpref.statistics.shares import group_shares
-from selfpref.statistics.threads import at_once
+from selfpref.studies.wataoka.pairs import intervals, stacked
 
 WHO, HUMAN = ("judge", "human"), "human"
 OWN, OUTSIDE = "own", "outside"
@@ -54,13 +55,12 @@ TOGETHER = "all judges"
 PARTS = pd.CategoricalDtype(["all", "own", "other"])
 BY = ["dataset", "judge", "pairs"]
 RATES = [*BY, "who", "bin", "left", "right", "x", "n", *bounded("win_rate"), "n_dropped"]
+NAMES = {"share": "win_rate", "lo": "win_rate_lo", "hi": "win_rate_hi"}
 SLOPES = [*BY, "who", *bounded("slope", "controlled"), "n", "n_dropped"]
 VALUES = ("own", "other", "gap")
 TEXTS = ["dataset", "judge", "view", "conditional", *bounded(*VALUES), "n", "n_dropped"]
-READERS = [
-    *("dataset", "who", "reader", "readers", "control", *bounded("slope"), "spread"),
-    *("n", "n_dropped"),
-]
+READERS = ["dataset", "who", "reader", "readers", "control"]
+READERS += [*bounded("slope"), "spread", "n", "n_dropped"]
 
 
 def read_by(data: Judged, who: str, reader: str) -> tuple[list[str], pd.Series]:
@@ -74,8 +74,8 @@ def read_by(data: Judged, who: str, reader: str) -> tuple[list[str], pd.Series]:
     Returns:
         The readers, and nats a token by (item_id, responder).
     """
-    scored = data.tables["perplexities"]
-    scored = scored[scored["conditional"] & (scored["judge"].eq(who) == (reader == OWN))]
+    scored = data.tables["perplexities"].query("conditional")
+    scored = scored[scored["judge"].eq(who) == (reader == OWN)]
     values = bias.response_perplexity(scored, "log-perplexity")
     means = values.groupby(["item_id", "responder"])["value"].mean()
     return bias.names_of(values["judge"]), means
@@ -108,9 +108,10 @@ def pair_differences(pairs: pd.DataFrame, values: pd.Series, quality: pd.Series)
 
 def turned(rows: pd.DataFrame, which: pd.Series | np.ndarray) -> pd.DataFrame:
     """The same pairs, some of them with A and B the other way round."""
-    signed = {name: rows[name].where(~which, -rows[name]) for name in ("x", "q")}
-    wins = {name: rows[name].where(~which, 1 - rows[name]) for name in ("judge_wins", "human_wins")}
-    return rows.assign(**signed, **wins)
+    rows = rows.copy()
+    for name, total in {"x": 0, "q": 0, "judge_wins": 1, "human_wins": 1}.items():
+        rows[name] = rows[name].where(~which, total - rows[name])
+    return rows
 
 
 def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
@@ -128,21 +129,23 @@ def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
         pair as one of `all`, and as one with the judge's `own` response (which is A) or of the
         `other` ones.
     """
-    use, quality, found = data.settings, data.truth("quality"), []
+    use, quality = data.settings, data.truth("quality")
+    ties = {"judge_wins": use.judge_ties, "human_wins": use.human_ties}
+    found = []
     for judge, mine in by_judge(data.pairs):
         _, values = read_by(data, judge, reader)
         values = values if use.scale == "log-perplexity" else np.exp(values)
         rows = pair_differences(mine, values, quality)
-        own = rows["own"]
-        own_first = turned(rows[own], rows.loc[own, "own_is_b"])
-        for name, part in zip(PARTS.categories, (rows, own_first, rows[~own]), strict=True):
+        own, others = rows[rows["own"]], rows[~rows["own"]]
+        parts = {"all": rows, "own": turned(own, own["own_is_b"]), "other": others}
+        for name, part in parts.items():
             voted, enters = part["human_wins"].notna().any(), part["x"].notna()
-            ties = {"judge_wins": use.judge_ties, "human_wins": use.human_ties}
             for wins in [*ties][: 1 + voted]:
-                enters &= part[wins].notna() & (part[wins].ne(0.5) | (ties[wins] == "half"))
-            kept = part[enters]
-            found.append(kept.assign(pairs=name, voted=voted, n_dropped=len(part) - len(kept)))
-    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["pairs"])
+                tied = part[wins].eq(0.5)
+                enters &= part[wins].notna() & (~tied | (ties[wins] == "half"))
+            lost = len(part) - enters.sum()
+            found.append(part[enters].assign(pairs=name, voted=voted, n_dropped=lost))
+    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=BY)
     return rows.astype({"pairs": PARTS}).assign(dataset=data.name)
 
 
@@ -179,30 +182,25 @@ def win_rates_by_bin(
         and part, not of the bin). The bins of a judge are the same for all pairs, own and other.
         Where nobody voted on any pair of a part, its rows are the judge's alone.
     """
-    found, by = [pd.DataFrame(columns=RATES)], [*BY, "bin"]
+    found, by = [], [*BY, "bin"]
     for data in sets:
         rows, use = entering(data, reader), data.settings
         if together and len(rows):
-            lost = rows.groupby(["pairs", "judge"], observed=True)["n_dropped"].first()
-            lost = lost.groupby("pairs", observed=True).sum()
+            lost = rows.drop_duplicates(BY).groupby("pairs", observed=True)["n_dropped"].sum()
             rows = rows.assign(judge=TOGETHER, n_dropped=rows["pairs"].map(lost).astype(int))
-        for _, part in rows.groupby("judge") if len(rows) else ():
-            first = part[part["pairs"].eq(part["pairs"].iloc[0])]
+        for _, mine in rows.groupby("judge"):
+            first = mine[mine["pairs"].eq(mine["pairs"].iloc[0])]
             edges = bin_edges(first["x"], use.bins, use.binning)
-            place = np.searchsorted(edges, part["x"], side="right") - 1
-            place = np.clip(place, 0, len(edges) - 2)
-            mine = part.assign(bin=place, left=edges[place], right=edges[place + 1])
-            told = mine.groupby(by, observed=True).agg(
-                **{name: (name, "first") for name in ("left", "right", "n_dropped")},
-                x=("x", "mean"),
-            )
-            long = pd.concat([mine.assign(who=who, won=mine[f"{who}_wins"]) for who in WHO])
+            place = np.searchsorted(edges, mine["x"], side="right") - 1
+            part = mine.assign(bin=place.clip(0, len(edges) - 2))
+            means = part.groupby(by, observed=True).agg({"x": "mean", "n_dropped": "first"})
+            long = pd.concat([part.assign(who=who, won=part[f"{who}_wins"]) for who in WHO])
             long["who"] = pd.Categorical(long["who"], WHO)
             rates = group_shares(long, [*by, "who"], "won", data.bootstrap.level)
-            rates = rates[rates["n"].gt(0)].astype({"bin": int})
-            names = zip(("share", "lo", "hi"), bounded("win_rate"), strict=True)
-            found.append(rates.rename(columns=dict(names)).join(told, on=by)[RATES])
-    return pd.concat(found[1:] or found, ignore_index=True)
+            rates = rates[rates["n"].gt(0)].astype({"bin": int}).join(means, on=by)
+            rates["left"], rates["right"] = edges[rates["bin"]], edges[rates["bin"] + 1]
+            found.append(rates.rename(columns=NAMES))
+    return stacked(found, RATES)
 
 
 def _slopes(totals: Floats) -> Floats:
@@ -225,28 +223,20 @@ def slopes(sets: Sequence[Judged]) -> pd.DataFrame:
         slope_hi, controlled, controlled_lo, controlled_hi, n, n_dropped`; the judge alone where
         nobody voted.
     """
-
-    def of(data: Judged, key: tuple[str, str, str], part: pd.DataFrame) -> list[dict[str, object]]:
-        # Without a vote there is no quality to control for: a column of zeros has no slope.
-        x, q, *wins = part[["x", "q", "judge_wins", "human_wins"]].fillna(0.0).to_numpy(float).T
-        rows = np.stack([np.stack([np.ones_like(x), x, q, y], axis=-1) for y in wins], axis=1)
-        values = rows[..., :, None] * rows[..., None, :]
-        found = data.bootstrap.estimates(values, part["cluster"], _slopes, "slopes", *key[1:])
-        told = {"n": len(part), "n_dropped": part["n_dropped"].iloc[0]}
-        who = (*WHO, "judge - human") if part["voted"].iloc[0] else WHO[:1]
-        return [
-            {**dict(zip(BY, key, strict=True)), "who": one, **told}
-            | {**raw.columns("slope"), **held.columns("controlled")}
-            for one, raw, held in zip(who, found[:3], found[3:], strict=False)
-        ]
-
-    asked = [
-        (data, key, part)
-        for data in sets
-        if len(rows := entering(data))
-        for key, part in rows.groupby(BY, observed=True)
-    ]
-    return pd.DataFrame([row for made in at_once(of, asked) for row in made], columns=SLOPES)
+    rows = []
+    for data in sets:
+        for key, part in entering(data).groupby(BY, observed=True):
+            # Without a vote there is no quality to control for: a column of zeros has no slope.
+            x, q, *wins = part[["x", "q", "judge_wins", "human_wins"]].fillna(0).to_numpy(float).T
+            columns = np.stack([[np.ones_like(x), x, q, y] for y in wins]).transpose(2, 0, 1)
+            products = columns[..., :, None] * columns[..., None, :]
+            found = data.bootstrap.estimates(products, part["cluster"], _slopes, "slopes", *key[1:])
+            told = dict(zip(BY, key, strict=True)) | {"n": len(part)}
+            told["n_dropped"] = part["n_dropped"].iloc[0]
+            for place, who in enumerate((*WHO, "judge - human")[: 3 if part["voted"].any() else 1]):
+                both = intervals(("slope", "controlled"), found[place::3])
+                rows.append({**told, "who": who, **both})
+    return pd.DataFrame(rows, columns=SLOPES)
 
 
 def log_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -260,40 +250,33 @@ def log_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
         `dataset, judge, view, conditional, own, own_lo, own_hi, other, other_lo, other_hi, gap,
         gap_lo, gap_hi` (nats a token), `n, n_dropped`; judges without responses have no `own`.
     """
-
-    def of(
-        data: Judged, view: str, judge: str, conditional: bool, read: pd.DataFrame
-    ) -> dict[str, object]:
-        known = read[read["value"].notna()]
-        own = known["responder"].eq(known["judge"]).to_numpy()
-        value = known["value"].to_numpy(dtype=float)
-        sums = np.stack([value * own, own, value * ~own, ~own], axis=-1)
-        names = (view, judge, str(conditional))
-        found = data.bootstrap.estimates(sums, known["cluster"], _own_other_gap, *names)
-        row: dict[str, object] = {"dataset": data.name, "judge": judge, "view": view}
-        row["conditional"] = conditional
-        for name, interval in zip(VALUES, found, strict=True):
-            row |= interval.columns(name)
-        return row | {"n": len(known), "n_dropped": len(read) - len(known)}
-
-    asked = []
+    rows = []
     for data in sets:
         values = bias.response_perplexity(data.tables["perplexities"], "log-perplexity")
         values = values.merge(data.tables["items"][["item_id", "cluster"]], on="item_id")
-        for conditional, part in values.groupby("conditional"):
-            # A reader that judges nothing here has no figure of its own.
-            for judge in sorted(set(part["judge"]) & set(data.pairs["judge"])):
-                for view, who in (("judge", "judge"), ("text", "responder")):
-                    place = data, view, judge, bool(conditional)
-                    asked.append((*place, part[part[who].eq(judge)]))
-    found = at_once(of, [call for call in asked if len(call[-1])])
-    return pd.DataFrame(found, columns=TEXTS)
+        values["own"] = values["responder"].eq(values["judge"])
+        # A reader that judges nothing here has no figure of its own.
+        judges = values.loc[values["judge"].isin(data.pairs["judge"]), ["conditional", "judge"]]
+        for conditional, judge in sorted({*judges.itertuples(index=False, name=None)}):
+            for view, who in (("judge", "judge"), ("text", "responder")):
+                read = values[values["conditional"].eq(conditional) & values[who].eq(judge)]
+                if read.empty:
+                    continue
+                known = read.dropna(subset="value")
+                own = np.stack([known["own"], ~known["own"]], axis=-1)
+                sums = np.stack([own * known[["value"]].to_numpy(float), own], axis=-1)
+                names = view, judge, str(conditional)
+                found = data.bootstrap.estimates(sums, known["cluster"], _own_other_gap, *names)
+                row = {"dataset": data.name, "judge": judge, "view": view, "n": len(known)}
+                row |= {"conditional": conditional, "n_dropped": len(read) - len(known)}
+                rows.append(row | intervals(VALUES, found))
+    return pd.DataFrame(rows, columns=TEXTS)
 
 
 def _own_other_gap(totals: Floats) -> Floats:
     """Means of own and other, and other minus own: positive where own texts are more probable."""
-    own, other = ratio(totals[..., 0:2]), ratio(totals[..., 2:4])
-    return np.stack([own, other, other - own], axis=-1)
+    means = ratio(totals)
+    return np.concatenate([means, means[..., 1:] - means[..., :1]], axis=-1)
 
 
 def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -311,27 +294,25 @@ def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
         votes = bias.human_votes(data.tables["labels"]).merge(items, on="item_id")
         # Votes on texts that are not there say nothing about texts.
         votes = votes[gap(length, votes).notna()].assign(judge=HUMAN, decision=votes["human"])
-        for who in bias.names_of(data.pairs["judge"], votes["judge"]):
-            rows = votes if who == HUMAN else data.pairs[data.pairs["judge"].eq(who)]
-            y = rows["decision"] - 0.5
-            for reader in (OUTSIDE, OWN):
-                readers, values = read_by(data, who, reader)
-                if not readers:
+        every = pd.concat([data.pairs, votes], ignore_index=True)
+        for (who, rows), reader in product(by_judge(every), (OUTSIDE, OWN)):
+            readers, values = read_by(data, who, reader)
+            if not readers:
+                continue
+            y, x = rows["decision"] - 0.5, gap(values, rows).rename("x")
+            longer, vote = gap(length, rows).rename("length"), rows["human"] - 0.5
+            complete = y.notna() & x.notna() & longer.notna()
+            told = {"dataset": data.name, "who": who, "reader": reader}
+            told["readers"] = readers[0] if len(readers) == 1 else f"{len(readers)} models"
+            design = pd.DataFrame(index=rows.index)
+            held = dict(zip(CONTROLS, (x, between(rows), longer, vote), strict=True))
+            for control, columns in held.items():
+                if (control, who) == ("vote", HUMAN):
                     continue
-                x, design = gap(values, rows).rename("x"), pd.DataFrame(index=rows.index)
-                held = (x, between(rows), gap(length, rows).rename("length"), rows["human"] - 0.5)
-                complete = y.notna() & x.notna() & held[2].notna()
-                for control, columns in zip(CONTROLS, held, strict=True):
-                    if (control, who) == (CONTROLS[-1], HUMAN):
-                        continue
-                    design = pd.concat([design, columns], axis=1)
-                    used = complete & design.notna().all(axis=1)
-                    level, clusters = data.bootstrap.level, rows.loc[used, "cluster"]
-                    slope = fit(y[used].to_numpy(float), design[used], clusters, ["x"], level)["x"]
-                    row: dict[str, object] = {"dataset": data.name, "who": who, "reader": reader}
-                    row |= {
-                        "readers": readers[0] if len(readers) == 1 else f"{len(readers)} models"
-                    }
-                    row |= {"control": control, "spread": x[used].std(), **slope.columns("slope")}
-                    found.append(row | {"n": used.sum(), "n_dropped": (~used).sum()})
+                design = design.join(columns)
+                used = complete & design.notna().all(axis=1)
+                level, clusters = data.bootstrap.level, rows.loc[used, "cluster"]
+                slope = fit(y[used].to_numpy(float), design[used], clusters, ["x"], level)["x"]
+                row = told | {"control": control, "spread": x[used].std(), "n": used.sum()}
+                found.append(row | slope.columns("slope") | {"n_dropped": (~used).sum()})
     return pd.DataFrame(found, columns=READERS)

@@ -1,5 +1,7 @@
 """The study's stages that ask models: a table, or a model's part of it, is filled whole."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
@@ -9,13 +11,19 @@ from selfpref.ask.responding import earlier_turns, score_responses, tallied
 from selfpref.ask.responding import respond as answered
 from selfpref.models import open as models
 from selfpref.params import Judge, Params
-from selfpref.params.uses import Perplexity
+from selfpref.params.uses import Perplexity, Respond
 from selfpref.prompts import LAYOUTS
 from selfpref.seeds import sampled
 from selfpref.studies.wataoka import STUDY
 
 KEY, SIDES = ["study", "item_id"], ["responder_a", "responder_b"]
 Made = dict[str, pd.DataFrame]
+
+
+def _items(params: Params, use: Respond | Judge | Perplexity) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Each data set that a model is asked about, with its items."""
+    for dataset in use.datasets or STUDY.parts(params.profile, "items"):
+        yield dataset, tables.read(params.profile, "items", STUDY.name, [dataset])
 
 
 def respond(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
@@ -32,11 +40,8 @@ def respond(params: Params, model: str, open_model: models.OpenModel = models.op
     """
     use, own = params.wataoka.respond[model], models.responder(params, model)
     prompt, made, counts = LAYOUTS[use.prompts].respond, [], {}
-    for dataset in use.datasets or STUDY.parts(params.profile, "items"):
-        items, there = (
-            tables.read(params.profile, name, STUDY.name, [dataset])
-            for name in ("items", "responses")
-        )
+    for dataset, items in _items(params, use):
+        there = tables.read(params.profile, "responses", STUDY.name, [dataset])
         mine = there[there["responder"].eq(own)].set_index("item_id")["text"].to_dict()
         left, more = items[~items["item_id"].isin(mine)], {"seed": params.seed, "answered": mine}
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
@@ -59,8 +64,8 @@ def judge(params: Params, model: str, open_model: models.OpenModel = models.open
     use, own = params.wataoka.judge[model], models.responder(params, model)
     layout, made = LAYOUTS[use.prompts], []
     written, labels = (STUDY.read(params.profile, name) for name in ("responses", "labels"))
-    for dataset in use.datasets or STUDY.parts(params.profile, "items"):
-        items = _drawn(tables.read(params.profile, "items", STUDY.name, [dataset]), use, dataset)
+    for dataset, every in _items(params, use):
+        items = _drawn(every, use, dataset)
         voted = labels[labels["item_id"].isin(items["item_id"])]
         pairs = _to_judge(items, voted, written, own, use.pairs)
         if len(pairs):
@@ -130,9 +135,8 @@ def perplexity(
     """
     use, own = params.wataoka.perplexity[model], models.responder(params, model)
     made, written = [], STUDY.read(params.profile, "responses")
-    for dataset in use.datasets or STUDY.parts(params.profile, "items"):
-        items = tables.read(params.profile, "items", STUDY.name, [dataset])
-        items = _drawn(items[items["item_id"].isin(written["item_id"])], use, dataset)
+    for dataset, every in _items(params, use):
+        items = _drawn(every[every["item_id"].isin(written["item_id"])], use, dataset)
         texts = written[written["item_id"].isin(items["item_id"])]
         alone = use.without_prompt is None or dataset in use.without_prompt
         with open_model(params, model, dataset, f"perplexity {model} {dataset}") as asked:

@@ -40,13 +40,6 @@ SCORERS: dict[str, Scorer] = {
 }
 
 
-def has_key(task: str, key: str | None) -> bool:
-    """Whether a response to this item can be scored: its task has a rule and its key is sound."""
-    if task not in SCORERS or not key:
-        return False
-    return task != "AMPS_Hard" or mathematics.sound(key)
-
-
 def score(task: str, question: str, key: str | None, text: str) -> dict[str, float]:
     """The score of one response in both readings.
 
@@ -59,7 +52,7 @@ def score(task: str, question: str, key: str | None, text: str) -> dict[str, flo
     Returns:
         `strict` and `tolerant`, each 0..1; nothing where there is no rule or no sound key.
     """
-    if key is None or not has_key(task, key):
+    if task not in SCORERS or not key or (task == "AMPS_Hard" and not mathematics.sound(key)):
         return {}
     strict, tolerant = (
         SCORERS[task](question, key, text, tolerant=reading) for reading in (False, True)

@@ -4,8 +4,8 @@ Both are of Zheng et al. (arXiv 2306.05685). Each turn is an item of its own,
 `<dataset>/<dialogue>/<turn>`; a vote belongs to the turn it was given on. The sets are pinned by
 revision and not by our checksum of their bytes, so rows are looked at: the audit counts those that
 are no vote on one dialogue with two models (an unknown winner, one model on both sides, roles that
-do not alternate, a missing text or turn, turns of the user that differ), which are left out, and
-answers that are empty or differ between rows, which are kept.
+do not alternate, a missing text or turn, turns of the user that differ), which are left out. Of
+answers that differ between rows the first is kept.
 
 Chatbot Arena: 33,000 dialogues of 20 models with one vote each (gated; prompts CC-BY-4.0, the
 models' texts CC-BY-NC-4.0), `lmsys/chatbot_arena_conversations`. What matters in reading it:
@@ -26,11 +26,11 @@ MT-Bench: 3,355 votes of experts and authors on 80 questions and six models,
   `pair-math-v1` and its form for two turns; others that have one in the file go without.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from selfpref.download.fetch import fetch
@@ -40,15 +40,12 @@ from selfpref.params import Dataset
 from selfpref.seeds import sampled
 from selfpref.studies.wataoka.read import WINNERS, hashed, item, tables_of, values
 
-MODELS = ("model_a", "model_b")
-CONVERSATIONS = ("conversation_a", "conversation_b")
-COLUMNS = ("question_id", *MODELS, "winner", "judge", "turn", *CONVERSATIONS)
+MODELS = ["model_a", "model_b"]
+COLUMNS = ("question_id", *MODELS, "winner", "judge", "turn", "conversation_a", "conversation_b")
 FASTCHAT = Path(__file__).with_name("mt-bench-references.csv")
 QUESTIONS = "fastchat/llm_judge/data/mt_bench/question.jsonl"
 REFERENCES = "fastchat/llm_judge/data/mt_bench/reference_answer/gpt-4.jsonl"
 REFERRED = ("math", "reasoning", "coding")
-
-Row = dict[str, Any]
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -67,46 +64,46 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
             is not in the set.
     """
     arena = entry.reader == "chatbot-arena"
-    rows = load(source, (*COLUMNS, "language") if arena else COLUMNS)
-    judges = judges_of(dataset, entry, (row[side] for row in rows for side in MODELS))
-    found, seen = Counter[str](), Counter[str]()
-    kept: list[Row] = []
-    for row in rows:
-        row["said"] = [turns(row[side]) for side in CONVERSATIONS]
-        name = str(row["question_id"])
-        seen[name] += 1
-        row["dialogue"] = f"{name}-{seen[name]}" if arena and seen[name] > 1 else name
-        row["last"] = len(row["said"][0][0]) if arena else row["turn"]
-        if reason := _left_out(row, entry, judges):
-            found[reason] += 1
-        else:
-            kept.append(row)
-    drawn = _drawn(kept, entry, judges)
-    found["left out by `sample`"] = sum(row["dialogue"] not in drawn for row in kept)
-    items: dict[str, Row] = {}
+    rows = pd.DataFrame(load(source, (*COLUMNS, "language") if arena else COLUMNS))
+    judges = judges_of(dataset, entry, rows[MODELS].stack())
+    name = rows["question_id"].astype(str)
+    again = name.groupby(name).cumcount() * arena
+    rows["dialogue"] = name.where(again == 0, name + "-" + (again + 1).astype(str))
+    one, other = (rows[side].map(turns) for side in ("conversation_a", "conversation_b"))
+    rows["asked"], rows["said_a"], rows["said_b"] = one.str[0], one.str[1], other.str[1]
+    length = rows["asked"].str.len()
+    rows["last"] = length if arena else rows["turn"]
+    vote = rows["winner"].isin(WINNERS) & rows["model_a"].ne(rows["model_b"])
+    vote &= rows["last"].between(1, length) & rows["asked"].eq(other.str[0])
+    left_out = {
+        "left out: no vote on one dialogue with two models": ~vote,
+        "left out by `judges`": ~rows[MODELS].isin(judges).any(axis=1),
+    }
+    if entry.languages:
+        left_out["left out by `languages`"] = ~rows["language"].isin(entry.languages)
+    rows["reason"] = np.select([*left_out.values()], [*left_out], "")
+    drawn = _drawn(rows[rows["reason"].eq("")], entry, judges)
+    out = rows["reason"].eq("") & ~rows["dialogue"].isin(drawn)
+    rows["reason"] = rows["reason"].mask(out, "left out by `sample`")
     responses: dict[tuple[str, str], str] = {}
-    labels, told = [], {} if arena else _fastchat()
-    for row in (row for row in kept if row["dialogue"] in drawn):
-        asked, dialogue = row["said"][0][0], row["dialogue"]
-        more = told.get(row["question_id"], {}) | {"cluster": f"{dataset}/{dialogue}"}
-        if arena:
-            more = {key: row[key] for key in ("language", "winner")}
-            more["cluster"] = f"{dataset}/{hashed(asked[0])}"
-        names = [f"{dataset}/{dialogue}/{turn}" for turn in range(1, row["last"] + 1)]
-        for turn, name in enumerate(names, start=1):
-            items[name] = item(name, asked=asked, turn=turn, **more)
-            for side, (_, answers) in zip(MODELS, row["said"], strict=True):
-                known = responses.setdefault((name, row[side]), answers[turn - 1])
-                found["kept the first: answers differ between rows"] += known != answers[turn - 1]
-        pair = (row[side] for side in MODELS)
-        labels.append((names[-1], *pair, row["judge"], WINNERS[row["winner"]]))
-    found["kept: empty answers"] = sum(not text.strip() for text in responses.values())
+    items, labels = {}, []
+    told = {} if arena else _fastchat()
+    for row in rows[rows["reason"].eq("")].itertuples():
+        cluster = hashed(row.asked[0]) if arena else row.dialogue
+        more = told.get(row.question_id, {}) | {"cluster": f"{dataset}/{cluster}"}
+        for turn in range(1, row.last + 1):
+            name = f"{dataset}/{row.dialogue}/{turn}"
+            items[name] = item(name, asked=row.asked, turn=turn, **more)
+            responses.setdefault((name, row.model_a), row.said_a[turn - 1])
+            responses.setdefault((name, row.model_b), row.said_b[turn - 1])
+        labels.append((name, row.model_a, row.model_b, row.judge, WINNERS[row.winner]))
     texts = ((*key, text) for key, text in responses.items())
+    counts = rows["reason"].value_counts().drop("", errors="ignore")
     made = tables_of(items.values(), texts, labels)
-    return made | {"audit": audited(entry.study, dataset, len(rows), found)}
+    return made | {"audit": audited(entry.study, dataset, len(rows), counts.to_dict())}
 
 
-def _fastchat() -> dict[int, Row]:
+def _fastchat() -> dict[int, dict[str, Any]]:
     """By question of MT-Bench its category and, where judges read them, reference answers."""
     files = fetch(FASTCHAT)
     references = dict(values(files[REFERENCES], "question_id", "choices"))
@@ -131,24 +128,12 @@ def turns(conversation: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[st
     return texts[::2], texts[1::2]
 
 
-def _left_out(row: Row, entry: Dataset, judges: set[str]) -> str | None:
-    """Why a row is no vote, or which parameter leaves it out: the first reason."""
-    (asked, _), (also_asked, _) = row["said"]
-    vote = row["winner"] in WINNERS and row["model_a"] != row["model_b"]
-    if not vote or asked != also_asked or not 1 <= row["last"] <= len(asked):
-        return "left out: no vote on one dialogue with two models"
-    if judges.isdisjoint(row[side] for side in MODELS):
-        return "left out by `judges`"
-    wrong = entry.languages and row["language"] not in entry.languages
-    return "left out by `languages`" if wrong else None
-
-
-def _drawn(rows: Sequence[Row], entry: Dataset, judges: set[str]) -> set[str]:
+def _drawn(rows: pd.DataFrame, entry: Dataset, judges: set[str]) -> set[str]:
     """So many dialogues, drawn by their names; where judges are named, as many of each."""
     if entry.judges is None:
-        return {*sampled({row["dialogue"] for row in rows}, entry.sample)}
+        return {*sampled(rows["dialogue"].unique(), entry.sample)}
     size, drawn = entry.sample and entry.sample // len(judges), set[str]()
     for judge in judges:
-        theirs = {row["dialogue"] for row in rows if judge in (row["model_a"], row["model_b"])}
-        drawn.update(sampled(theirs, size))
+        theirs = rows.loc[rows[MODELS].eq(judge).any(axis=1), "dialogue"]
+        drawn.update(sampled(theirs.unique(), size))
     return drawn

@@ -39,7 +39,7 @@ the models' texts CC-BY-NC-4.0. What matters in reading them:
 - GPT-4 read each pair once, the response of `model_a` first, under a prompt of EloBench's own that
   asks for a score of each. It wrote none of the responses that it read here.
 - Responses were kept by question and model: where a question was asked again, the text may be that
-  of another battle. Such rows are counted, and a cluster is the question.
+  of another battle; a cluster is the question.
 - A verdict is `model_a`, `model_b`, `tie`, `tie(all bad)` (both are ties), or nothing that can be
   read: an empty cell, mostly beside a reply that states scores, or `invalid`. What cannot be read
   is missing, as the release has it.
@@ -188,13 +188,8 @@ def elobench(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFra
     judged["item_id"] = battle["item_id"]
     sides = [["item_id", "question", f"responder_{side}", f"answer_{side}"] for side in "ab"]
     texts = pd.concat(judged[columns].set_axis(TEXTS, axis=1) for columns in sides)
-    again = texts.loc[texts.duplicated(["question", "responder"], keep=False), "item_id"]
-    found = {
-        "both models are those of the battle": judged[SIDES].eq(battle[SIDES]).all(axis=1).sum(),
-        "verdict that cannot be read": judged["winner"].isna().sum(),
-        "question of an earlier battle": judged["question"].duplicated().sum(),
-        "a response of this question and model stands in several battles": again.nunique(),
-    }
+    same = judged[SIDES].eq(battle[SIDES]).all(axis=1).sum()
+    found = {"both models are those of the battle": same}
     asked = dict(zip(judged["item_id"], judged["question"], strict=True))
     items = [item(name, hashed(text), [text]) for name, text in asked.items()]
     items += [item(name, name, [], turns=1) for name in battles["item_id"] if name not in asked]

@@ -1,5 +1,10 @@
-"""What is printed beside what is computed: the paper's counts, agreement, win rates, no self."""
+"""What papers print and the testbed knows beside what is computed."""
 
+import json
+from dataclasses import replace
+from itertools import combinations, permutations
+
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import PUBLISHED, SETTINGS
@@ -22,12 +27,11 @@ def test_agreement_counts_votes_with_and_without_ties():
     votes = [(1, "b", "a", "b", "expert_1"), (1, "a", "b", "b", "expert_2")]
     votes += [(2, "a", "b", "tie", "expert_1")]
     verdicts = [(1, "j", "a", "b", "b"), (2, "j", "a", "b", "tie"), (3, "j", "a", "b", "a")]
-    tables = data_set(votes=votes, verdicts=verdicts)
-    found = checks.agreement(tables.tables["items"], tables.tables["labels"], tables.pairs)
-    assert found[["judge", "quantity", "n", "agreement"]].values.tolist() == [
-        ["j", "expert, turn 1, with ties", 3, 1.0],
-        ["j", "expert, turn 1, without ties", 2, 1.0],
-    ]
+    found = checks.agreement(data_set(votes=votes, verdicts=verdicts))
+    found = found.set_index(["item", "judge", "quantity"])["recomputed"]
+    kinds = ["expert, turn 1, with ties", "expert, turn 1, without ties"]
+    assert found["agreement", "j"][kinds].tolist() == [1, 1]
+    assert found["agreement n", "j"][kinds].tolist() == [3, 2]
 
 
 def test_win_rates_are_of_all_judged_pairs_whichever_judge_sorts_first():
@@ -36,7 +40,7 @@ def test_win_rates_are_of_all_judged_pairs_whichever_judge_sorts_first():
     # Nobody judged the fourth pair; the first judge scored one of three.
     votes = [(1, "a", "b", "a"), (2, "a", "b", "tie"), (3, "a", "b", "b"), (4, "a", "b", "a")]
     data = data_set("vicuna80", votes=votes, verdicts=verdicts)
-    found = checks.win_rates(data.pairs).set_index(["judge", "quantity"])["win_rate"]
+    found = checks.win_rates(data).set_index(["judge", "quantity"])["recomputed"]
     assert found["human"].to_dict() == {"a": 0.5, "b": 0.5}
     assert found["second"].to_dict() == pytest.approx({"a": 1 / 3, "b": 2 / 3})
 
@@ -80,3 +84,65 @@ def test_another_person_in_the_judges_place_is_found_from_two_sets_of_votes(rng)
     # Without Arena, another set or the paper's counts there is nothing to say.
     for sets, paper in (([other], PAPER), ([arena], PAPER), ([arena, other], PAPER.iloc[:0])):
         assert checks.without_self(sets, paper).empty
+
+
+WRITERS = {"plain": 0.0, "proud": 0.4, "humble": -0.4}
+
+
+@pytest.fixture(scope="module")
+def world():
+    """60 prompts, three writers; every judge decides by quality plus its bonus for itself."""
+    rng = np.random.default_rng(5)
+    bonus = {**WRITERS, "onlooker": 0.0}
+    votes, verdicts, truths = [], [], []
+    for n in range(60):
+        quality = {name: round(rng.random(), 3) for name in WRITERS}
+        for name, q in quality.items():
+            row = {"item": n, "responder": name}
+            truths.append(row | {"metric": "quality", "score": q})
+            for judge, beta in bonus.items():
+                score = q + beta * (judge == name)
+                truths.append(row | {"metric": f"rule-{judge}", "score": score})
+        for a, b in combinations(sorted(WRITERS), 2):
+            gap = quality[a] - quality[b]
+            votes.append((n, a, b, a if rng.random() < 1 / (1 + np.exp(-gap / 0.15)) else b))
+            for judge, beta in bonus.items():
+                lean = gap + beta * ((judge == a) - (judge == b))
+                choice = a if lean > 0 else b
+                verdicts += [(n, judge, *order, choice) for order in permutations((a, b))]
+    truths += [
+        {"item": 0, "responder": judge, "metric": "beta", "score": beta}
+        for judge, beta in bonus.items()
+    ]
+    metadata = {n: json.dumps({"held_out": n % 5 == 0}) for n in range(60)}
+    return data_set("seed-3", votes, verdicts, metadata=metadata, truths=truths)
+
+
+def test_judges_that_follow_their_rule_measure_what_was_planted(world):
+    found = checks.planted([world]).set_index("judge")
+    assert np.allclose(found["measured"], found["planted"])
+    assert found["beta"].to_dict() == WRITERS
+    assert (found["seed"] == 3).all()
+    # A bonus moves the bias away from the oracle rule.
+    away = (found["measured"] - found["oracle_rule"]).round(9)
+    assert away["plain"] == 0 > away["humble"]
+    assert away["proud"] > 0
+
+
+def test_the_recovery_is_perfect_here(world):
+    found = checks.recovery([world]).set_index("quantity")
+    assert found.loc["measured with planted", "r"] == pytest.approx(1)
+    assert found["n"].tolist() == [3, 3, 3]
+    assert found.loc["measured with oracle rule", "r"] < 0.999
+    # A judge without a bonus of its own takes no part in the others' correlation.
+    truths = world.tables["truths"]
+    some = truths[~(truths["metric"].eq("beta") & truths["responder"].eq("plain"))]
+    assert checks.recovery([replace(world, tables={**world.tables, "truths": some})]).empty
+
+
+def test_an_unbiased_judge_agrees_with_the_oracle(world):
+    found = checks.oracle_agreement([world]).set_index(["judge", "prompts"])["agreement"]
+    assert found[("plain", "held-out")] == found[("onlooker", "seen")] == 1
+    assert found[("proud", "seen")] < 1
+    families = [found[(name, "seen")] for name in WRITERS]
+    assert found[("mean of families", "seen")] == pytest.approx(np.mean(families))
