@@ -41,7 +41,10 @@ def read(tmp_path, monkeypatch):
 def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
     found = read(llm_sp_release.files())
     assert {*found["items"]["item_id"].str.split("/").str[0]} == {"sp-math", "sp-mbpp", "sp-mmlu"}
+    assert len(found["items"]) == 12
     assert len(found["responses"]) == len(found["truths"]) == 3 * 3 * 4
+    texts = found["responses"].set_index(["item_id", "responder"])["text"]
+    assert texts["sp-mmlu/q1", JUDGE] == f"{JUDGE} on 1"
 
 
 def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(
@@ -107,10 +110,16 @@ def test_probabilities_stand_by_the_texts_as_each_order_has_them(read):
     assert (found["mass"] == 1).all()
 
 
-def test_a_row_without_a_score_is_no_tie(read):
+def test_what_misleads_in_a_file_is_counted_and_a_row_without_a_score_is_no_tie(read):
     rows = [row(n, JUDGE, OTHER) for n in range(4)]
     rows[0]["game_1_spb_score"] = None
+    rows[1]["assistent_1_answer"] = rows[1]["assistent_2_answer"]
+    rows[2]["game_1_output"] = "The"
     found = read({PLACE: lines(*rows)})
+    told = found["audit"].query(f"file == 'sp-math/{JUDGE}'").set_index("finding")["affected"]
+    assert told["order 1: no score"] == told["both texts are the same"] == 1
+    assert told["order 1: stored output is no label"] == 1
+    assert told["order 2: stored label is not the likeliest"] == 3
     verdict = found["verdicts"].query("item_id == 'sp-math/q0'")
     lost = verdict[[names[0] == JUDGE for names in verdict["candidates"]]].iloc[0]
     assert lost["status"] == "unparsable"
@@ -161,8 +170,10 @@ def test_what_a_key_says_of_a_judge_that_follows_itself_and_of_one_that_follows_
 
 
 def test_without_a_key_there_is_nothing_and_slopes_need_enough_judges():
-    assert keyed.sizes(keyed.bias([])).empty
+    assert keyed.bias([]).empty
     assert keyed.by_case([]).empty
+    assert keyed.sizes(keyed.bias([])).empty
+    # Nobody has read these texts.
     assert keyed.by_perplexity([keyed_set()]).empty
     rows = pd.DataFrame({"family": list("aabb"), "size": [1, 2, 4, 8], "eo": [0.0, 0.1, 0.2, 0.3]})
     found = keyed.sizes(rows.assign(dataset="d", accuracy=[0.5, 0.7, 0.4, 0.9]))

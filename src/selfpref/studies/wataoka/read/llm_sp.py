@@ -10,8 +10,9 @@ matters in reading them:
   `game_2_spb_score` the same with the texts swapped, so that B is the judge's own.
 - The three sum to 1: they are shares of each other. How much probability the judge left for other
   words is not told, so no verdict is `low-mass`.
-- The judge's first word, which most files have beside them, is not read: it can be none of the
-  labels, or not the likeliest of the three.
+- Beside them stands the judge's first word (`game_1_output`), `T` for a tie, but not in most files
+  of MATH500. It can be none of the labels, or not the likeliest of the three: the probabilities are
+  the verdict.
 - A tie can hold all of the probability; Eq. 3 is then a ratio of two numbers next to 0.
 - Two texts can be the same to the letter. More often, since the judges' logits are coarse, both
   orders cancel, and rounding decides on which side of 1/2 the mean score lies (of MATH500 in 55 to
@@ -30,15 +31,14 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.download.fetch import fetch
-from selfpref.formats.datasets import judges_of
+from selfpref.formats.datasets import audited, judges_of
 from selfpref.params import Dataset
 from selfpref.seeds import sampled
 from selfpref.studies.wataoka.read import SIDES, item, tables_of
 from selfpref.tables.schemas import CORRECT, KEY, TIE
 from selfpref.texts import option
 
-# [A, tie, B] of a row without a score.
-NO_SCORE = [np.nan] * 3
+LABELS = ("A", "T", "B")
 FILES = re.compile(r"sp/(math|mbpp|mmlu)[^/]*/[^/]+/(.+)_(.+)_eval\.jsonl")
 
 
@@ -51,7 +51,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         source: The pinned files.
 
     Returns:
-        items, responses, labels, truths and verdicts.
+        items, responses, labels, truths, verdicts, and audit: what misleads in a judge's files.
 
     Raises:
         SelfprefError: A file cannot be had, or a judge is not in the release.
@@ -67,7 +67,8 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         if judge in judges:
             part = pd.read_json(local, lines=True, engine="pyarrow")
             part["item_id"] = f"{dataset}-{of}/" + part["unique_id"].astype(str)
-            parts.append(part.assign(responder_a=judge, responder_b=opponent))
+            names = {"file": f"{dataset}-{of}/{judge}", "responder_a": judge}
+            parts.append(part.assign(responder_b=opponent, **names))
     rows = pd.concat(parts, ignore_index=True)
     sets = rows["item_id"].groupby(rows["item_id"].str.partition("/")[0])
     drawn = {name for _, names in sets for name in sampled(names.unique(), entry.sample)}
@@ -93,24 +94,47 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     return tables_of(items, texts.drop(columns="score"), votes) | {
         "truths": tables.fill(truths, "truths", study=entry.study, metric=CORRECT),
         "verdicts": tables.fill(_verdicts(rows), "verdicts", study=entry.study),
+        "audit": pd.concat([_audit(entry.study, *part) for part in rows.groupby("file")]),
     }
+
+
+def _shares(rows: pd.DataFrame, order: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """[A, tie, B] of each row in one order; NaN without a score."""
+    missing = [np.nan] * len(LABELS)
+    scores = rows[f"game_{order}_spb_score"]
+    return np.array([missing if one is None else one for one in scores], dtype=float)
+
+
+def _audit(study: str, file: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """How many rows of a judge's files have no score, or beside it a word that it does not bear."""
+    found = {"both texts are the same": rows["assistent_1_answer"].eq(rows["assistent_2_answer"])}
+    for order in (1, 2):
+        shares, name = _shares(rows, order), f"order {order}"
+        said = rows.get(f"game_{order}_output", pd.Series(np.nan, rows.index))
+        label, best = said.isin(LABELS), np.take(LABELS, shares.argmax(axis=1))
+        found |= {
+            f"{name}: no score": pd.Series(np.isnan(shares).any(axis=1)),
+            f"{name}: no stored output": said.isna(),
+            f"{name}: stored output is no label": said.notna() & ~label,
+            f"{name}: stored label is not the likeliest": label & said.ne(best),
+        }
+    return audited(study, file, len(rows), {name: int(at.sum()) for name, at in found.items()})
 
 
 def _verdicts(rows: pd.DataFrame) -> pd.DataFrame:
     """The verdicts of both orders, the responses as they were read."""
     made = []
     for order, sides in ((1, SIDES), (2, SIDES[::-1])):
-        scores = rows[f"game_{order}_spb_score"]
-        shares = np.array([NO_SCORE if one is None else one for one in scores], dtype=float)
+        shares = _shares(rows, order)
         a, tie, b = shares.T
-        found = rows[["item_id"]].assign(judge=rows["responder_a"], mass=shares.sum(axis=1))
-        one, two = (rows[side] for side in sides)
+        one, two = (rows[side].astype("str") for side in sides)
         # Without any score no comparison holds, and nothing is chosen.
-        found["choice"] = pd.Series(TIE, rows.index).mask(np.isnan(a), None)
-        found["choice"] = found["choice"].mask(a > np.maximum(b, tie), one)
-        found["choice"] = found["choice"].mask(b > np.maximum(a, tie), two)
-        found["status"] = np.where(np.isnan(a), "unparsable", "ok")
-        found["candidates"] = rows[[*sides]].to_numpy().tolist()
+        likeliest = [a > np.maximum(b, tie), b > np.maximum(a, tie), ~np.isnan(a)]
+        said = pd.Series(np.select(likeliest, [one, two, TIE], ""), rows.index)
+        found = rows[["item_id"]].assign(judge=rows["responder_a"], mass=shares.sum(axis=1))
+        found["choice"] = said.where(said.ne(""), None)
+        found["status"] = np.where(said.eq(""), "unparsable", "ok")
+        found["candidates"] = np.stack([one, two], axis=1).tolist()
         pairs = pd.Series(shares[:, [0, 2]].tolist(), rows.index)
-        made.append(found.assign(probabilities=pairs.where(~np.isnan(a), None)))
+        made.append(found.assign(probabilities=pairs.where(said.ne(""), None)))
     return pd.concat(made, ignore_index=True)
