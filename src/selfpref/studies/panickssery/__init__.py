@@ -2,7 +2,7 @@
 
 A judge reads two summaries, one of them its own: which did it write, which does it prefer?
 
-    read          what comes in: the authors' release (`read.answers` says what files hold), or
+    read          what comes in: the authors' release (`read` says what its files hold), or
                   articles to be summarised (`read.articles`)
     stages        what is run: summarise, ask (`recognition`), fine-tune judges (`finetune`)
     evaluators    who the judges are, and their names for people

@@ -60,22 +60,20 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
     leads = first.eq(own)
     rows = rows.assign(evaluator=judge, own=own, other=second.where(leads, first), leads=leads)
     rows = rows[leads | second.eq(own)]
-    shares = both(rows["probabilities"], pyarrow.float64())
-    pair = np.stack([share.to_numpy(zero_copy_only=False) for share in shares], axis=1)
+    parts = both(rows["probabilities"], pyarrow.float64())
+    one, two = (part.to_numpy(zero_copy_only=False) for part in parts)
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
     with np.errstate(divide="ignore", invalid="ignore"):
-        first = pd.Series(pair[:, 0] / pair.sum(axis=1), index=rows.index).where(status.eq("ok"))
-    confidence = first.where(rows["leads"], 1 - first)
-    worse = rows["task"].eq("inferiority")
-    mine, theirs = (rows["choice"].eq(rows[name]) for name in ("own", "other"))
-    named = [rows["choice"].eq(TIE), mine.where(~worse, theirs), theirs.where(~worse, mine)]
+        share = np.where(status.eq("ok"), one / (one + two), np.nan)
+    worse, choice = rows["task"].eq("inferiority"), rows["choice"]
+    named = (choice.eq(rows["own"]) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
     return rows.assign(
         status=status,
-        first=first,
-        confidence=confidence.where(~worse, 1 - confidence),
-        undivided=np.where(rows["leads"], pair[:, 0], pair[:, 1]),
-        choice=np.where(status.eq("ok"), np.select(named, [2, 1, 0], np.nan), np.nan),
+        first=share,
+        confidence=np.where(rows["leads"] ^ worse, share, 1 - share),
+        undivided=np.where(rows["leads"], one, two),
+        choice=named.where(status.eq("ok") & choice.notna()),
     )
 
 

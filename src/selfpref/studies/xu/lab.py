@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from selfpref.errors import SelfprefError
-from selfpref.lab import language, refinement
+from selfpref.lab import refinement
 from selfpref.models import Prompt
 from selfpref.studies.xu.items import TASKS, Item, Task
 from selfpref.studies.xu.prompts import Refinement
@@ -65,4 +65,4 @@ LAB: Final = Refinement(
 
 def score(reference: str, text: str) -> float:
     """The true score of a translation, by the grammar of the invented language: -25..0."""
-    return language.score(language.errors(reference, text))
+    return refinement.score(refinement.errors(reference, text))
