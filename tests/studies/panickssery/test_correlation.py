@@ -25,16 +25,11 @@ def marked(*names):
     return evaluators.from_names(names).assign(duplicate_of="", degenerate=False)
 
 
-def test_without_variation_there_is_no_line():
-    assert np.isnan(line(np.array([4.0, 4, 7, 4, 19, 7]))).all()
-
-
 def test_subsets_are_by_family_and_kind():
     who = marked("me", "a_2_ft_me", "b_10_ft_me", ALWAYS, RANDOM, "a_2_ft_you", "b_2_ft_you")
     twins = {ALWAYS: RANDOM, RANDOM: ALWAYS}
-    again = who[who["variant"].eq("self-recognition")]
-    again = again.assign(evaluator="replay-" + again["evaluator"])
-    again["variant"] = again["variant"] + "-replay"
+    again = who[who["evaluator"].eq("b_10_ft_me")].assign(evaluator="replay")
+    again = pd.concat([again.assign(variant="self-recognition-replay")] * 2)
     who = pd.concat([who, again], ignore_index=True)
     who = who.assign(duplicate_of=who["evaluator"].map(twins).fillna(""))
     who["degenerate"] = who["evaluator"].eq("b_2_ft_you")
@@ -44,12 +39,10 @@ def test_subsets_are_by_family_and_kind():
     assert found == {
         "me-self-recognition": mine,
         "me-controls": {ALWAYS, RANDOM},
-        "me-replay": {f"replay-{name}" for name in mine},
+        **{key: {"replay"} for key in ("me-replay", "replay")},
         "you-self-recognition": yours,
-        "you-replay": {f"replay-{name}" for name in yours},
         "self-recognition": mine | yours,
         "controls": {ALWAYS, RANDOM},
-        "replay": {f"replay-{name}" for name in mine | yours},
         "all": everyone,
         # The second name of a model is left out once.
         "distinct": everyone - {RANDOM, "b_2_ft_you"},
@@ -59,42 +52,44 @@ def test_subsets_are_by_family_and_kind():
 def test_the_correlation_is_over_judges():
     means = {"me": (0.5, 0.5), "a_2_ft_me": (0.6, 0.6), "a_10_ft_me": (0.7, 0.7)}
     means |= {"a_length_ft_me": (0.8, 0.5)}
-    rows = []
-    for name, answers in means.items():
-        more = {"judge": name, "item_id": "set/600"}
-        for task, s in zip(("recognition", "preference"), answers, strict=True):
-            rows.append(both([s, 1 - s], [1 - s, s], task=task, **more))
-            rows.append(both([s, 1 - s], [1 - s, s], task=task, **more | {"item_id": "set/601"}))
+    rows = [
+        both([s, 1 - s], [1 - s, s], judge=name, task=task, item_id=f"set/{item}")
+        for name, answers in means.items()
+        for task, s in zip(("recognition", "preference"), answers, strict=True)
+        for item in (600, 601)
+    ]
     who = marked(*means)
     table, lines = correlation(paired(*rows, who=who, count=602), who, BOOTSTRAP)
     fit = stats.linregress(*zip(*means.values(), strict=True))
-    columns = "dataset subset convention r slope intercept n lo hi"
-    assert " ".join(table.columns) == f"{columns} families"
+    columns = "dataset subset convention r slope intercept n lo hi families"
+    assert " ".join(table.columns) == columns
     # Three families: the base, self-recognition, length. Too few for an interval.
     wanted = (fit.rvalue, fit.slope, fit.intercept, 4, NAN, NAN, 3)
-    rows = [("set", name, "corrected", *wanted) for name in ("all", "distinct")]
-    equal(table, " ".join(table.columns), *rows)
+    equal(table, columns, *(("set", name, "corrected", *wanted) for name in ("all", "distinct")))
     of_all = lines[lines["subset"].eq("all")]
     assert of_all["x"].tolist() == pytest.approx(np.linspace(0.5, 0.8, 21))
     assert of_all["y"].tolist() == pytest.approx(fit.intercept + fit.slope * of_all["x"])
     assert lines[["lo", "hi"]].isna().all(axis=None)
+    # Without variation there is no line.
+    assert np.isnan(line(np.array([4.0, 4, 7, 4, 19, 7]))).all()
 
 
 def over_judges(families, judges, datasets=("set",)):
     """Points of so many judges of each of so many families, all of a family the same."""
-    names = [(f"m{number}", f"m{number}-{k}") for number in range(families) for k in range(judges)]
-    who = pd.DataFrame(names, columns=["family", "evaluator"])
-    who = who.assign(variant="base", duplicate_of="", degenerate=False)
     x = np.linspace(0.3, 0.7, families)
     values = {"recognition": x, "prefer": x + 0.1 * np.cos(40 * x)}
     rows = [
-        {"dataset": dataset, "evaluator": f"m{number}-{k}", "quantity": quantity, "value": value}
+        (dataset, f"m{number}-{k}", quantity, value, f"m{number}")
         for dataset in datasets
         for quantity, points in values.items()
         for number, value in enumerate(points)
         for k in range(judges)
     ]
-    return pd.DataFrame(rows).assign(convention="corrected", cluster="set/0"), who, BOOTSTRAP
+    columns = ["dataset", "evaluator", "quantity", "value", "family"]
+    rows = pd.DataFrame(rows, columns=columns).assign(convention="corrected", cluster="set/0")
+    who = rows[["evaluator", "family"]].drop_duplicates()
+    who = who.assign(variant="base", duplicate_of="", degenerate=False)
+    return rows.drop(columns="family"), who, BOOTSTRAP
 
 
 def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
@@ -120,18 +115,14 @@ def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
 def test_controls_are_measured_from_the_line_of_their_own_base():
     names = ["set_2_ft_me", "set_10_ft_me", "set_length_ft_me", "set_length_ft_you"]
     means = [(0.5, 0.4), (0.7, 0.8), (0.6, 0.75), (0.6, 0.75)]
-    rows = [
-        {"dataset": "set", "evaluator": name, "task": task, "mean": value, "other": other}
-        | {"convention": convention}
-        for other, convention, by in (("all", "corrected", 0), ("x", "corrected", 0.1))
-        for name, pair in zip(names, means, strict=True)
-        for task, value in zip(("recognition", "preference"), np.add(pair, by), strict=True)
-    ]
-    rows += [row | {"convention": "released", "mean": 0.1} for row in rows]
+    means = pd.DataFrame(means, names, ["recognition", "preference"]).rename_axis("evaluator")
+    rows = means.reset_index().melt("evaluator", var_name="task", value_name="mean")
+    rows = rows.assign(dataset="set", other="all", convention="corrected")
+    more = rows.assign(other="x", mean=0.1), rows.assign(convention="released", mean=0.1)
     fitted = pd.DataFrame({"dataset": "set", "subset": ["me-self-recognition", "me-controls"]})
     fitted = fitted.assign(convention="corrected", slope=2.0, intercept=[-0.6, 9])
     fitted = pd.concat([fitted, fitted.assign(convention="released", slope=7.0)])
-    found = off_line(pd.DataFrame(rows), fitted, marked(*names))
+    found = off_line(pd.concat([rows, *more]), fitted, marked(*names))
     # The line is 0.6 at 0.6; judges of another base have none.
     columns = "evaluator family variant recognition preference line off"
     equal(found, columns, ("set_length_ft_me", "me", "length", 0.6, 0.75, 0.6, 0.15))

@@ -6,15 +6,22 @@ import pytest
 from panickssery_frames import BOOTSTRAP, WHO, both, paired, verdict
 from study_frames import equal
 
-from selfpref.studies.panickssery.pairs import by_convention, deltas, labels, ordering, pairwise
-from selfpref.studies.panickssery.wordings import both_wordings, inverted, oracle, wordings
+from selfpref.studies.panickssery.pairs import (
+    both_wordings,
+    by_convention,
+    deltas,
+    inverted,
+    labels,
+    oracle,
+    ordering,
+    pairwise,
+    wordings,
+)
 
 NAN = np.nan
 PAIR = ([0.6, 0.2], [0.1, 0.4])
-OWN, OTHER, FIRST, SECOND = (
-    *(([0.9, 0.1], [0.1, 0.9]), ([0.1, 0.9], [0.8, 0.2])),
-    *(([0.9, 0.1], [0.7, 0.3]), ([0.2, 0.8], [0.3, 0.7])),
-)
+OWN, OTHER = ([0.9, 0.1], [0.1, 0.9]), ([0.1, 0.9], [0.8, 0.2])
+FIRST, SECOND = ([0.9, 0.1], [0.7, 0.3]), ([0.2, 0.8], [0.3, 0.7])
 CHOICES = [
     verdict("me", "other", None, choice="me", stored=0.7),
     verdict("other", "me", None, choice="other", stored=0.7),
@@ -159,8 +166,8 @@ def test_the_pattern_is_by_the_sides_of_one_half_of_both_wordings():
     }
     rows = [
         (name, quantity, (lo + hi) / 2, lo, hi)
-        for name, (prefer, worse) in sides.items()
-        for quantity, (lo, hi) in (("prefer", prefer), ("worse", worse), ("mean", (0.3, 0.7)))
+        for name, ends in sides.items()
+        for quantity, (lo, hi) in zip(("prefer", "worse", "mean"), (*ends, low), strict=True)
     ]
     found = pd.DataFrame(rows, columns=["evaluator", "quantity", "mean", "lo", "hi"])
     found = inverted(found.assign(dataset="set", other="all", convention="corrected", n=9))
@@ -168,15 +175,11 @@ def test_the_pattern_is_by_the_sides_of_one_half_of_both_wordings():
     assert found["pattern"].tolist() == told.tolist()
 
 
-def qualities(**by_item):
+def qualities(*scores):
     """The true quality of the own and of the other text of each article."""
-    rows = [
-        (f"set/{item[1:]}", name, score)
-        for item, scores in by_item.items()
-        for name, score in zip(("me", "other"), scores, strict=True)
-    ]
-    table = pd.DataFrame(rows, columns=["item_id", "responder", "score"])
-    return table.assign(metric="quality")
+    table = pd.DataFrame(scores, columns=["me", "other"]).stack().rename("score").reset_index()
+    table["item_id"] = "set/" + table["level_0"].astype("str")
+    return table.rename(columns={"level_1": "responder"}).assign(metric="quality")
 
 
 def test_excess_is_what_exceeds_the_deserved_preference():
@@ -184,12 +187,12 @@ def test_excess_is_what_exceeds_the_deserved_preference():
     tied = [("deserved", 0.5), ("excess", 0.4), ("agreement", NAN)]
     fell = [("deserved", 0.0), ("excess", 0.9), ("agreement", 0.0)]
     for scores, wanted in (((1, 0.5), kept), ((0.5, 0.5), tied), ((0.2, 0.7), fell)):
-        found = oracle(paired(both(*OWN)), qualities(n0=scores), BOOTSTRAP)
+        found = oracle(paired(both(*OWN)), qualities(scores), BOOTSTRAP)
         by = dict(zip(found["quantity"], found["mean"], strict=True))
         assert by == pytest.approx(dict(wanted), nan_ok=True)
     # One who names its own as the worse one disagrees where it is better; by position, by half.
     rows = paired(both(*OWN, task="inferiority"), both([1, 0], [1, 0]), both(*OWN, variant="rerun"))
-    found = oracle(rows, qualities(n0=(1, 0.5)), BOOTSTRAP)
+    found = oracle(rows, qualities((1, 0.5)), BOOTSTRAP)
     equal(found, "wording mean", ("prefer", 0.5), ("worse", 0.0), quantity="agreement")
 
 
@@ -197,7 +200,7 @@ def test_a_judge_that_always_agrees_is_not_known_to_do_so_without_error():
     rows = [both(*OWN, item_id=f"set/{n}") for n in range(4)]
     # A pair without an answer is not counted.
     lost = [verdict("me", "other", None, status="failed", item_id="set/4", choice=None)]
-    known = qualities(n0=(1, 0), n1=(1, 0), n2=(1, 0), n3=(1, 0), n4=(0, 1))
+    known = qualities(*[(1, 0)] * 4, (0, 1))
     table = oracle(paired(*rows, lost, count=5), known, BOOTSTRAP).set_index("quantity")
     # Wilson (1927), 4 of 4; the excess is a mean difference, whose resamples are all the same.
     bounds = table.loc["agreement", ["mean", "lo", "hi", "n"]].tolist()

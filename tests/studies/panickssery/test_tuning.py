@@ -66,14 +66,14 @@ def test_the_answer_by_variant(variant, labels):
     told = [example.label for example in found]
     assert "".join(told) == labels
     kept = [pair for pair in PAIRS if len(found) == 8 or "human" in pair.names]
-    for pair, example in zip(kept, found, strict=True):
-        ((_, text),) = example.prompt.messages
+    lines = examples.chat_lines(found).splitlines()
+    for pair, example, line in zip(kept, found, lines, strict=True):
+        ((role, text),) = example.prompt.messages
         places = [text.index(part) for part in (pair.article, f"1:\n{pair.texts[0]}", "Summary 2:")]
         assert places == sorted(places)
         assert ("yours" in text) == (len(found) == 8)
-    lines = [json.loads(line)["messages"] for line in examples.chat_lines(found).splitlines()]
-    wanted = [[*example.prompt.messages, ("assistant", example.label)] for example in found]
-    assert [[(one["role"], one["content"]) for one in line] for line in lines] == wanted
+        answer = {"role": "assistant", "content": example.label}
+        assert json.loads(line) == {"messages": [{"role": role, "content": text}, answer]}
 
 
 def test_replay_is_the_bases_own_answer_to_the_other_questions():
