@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 from in_place import InPlace  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
-from selfpref.lab.dialogues import draw, draw_families, judging, load_families  # noqa: E402
+from selfpref.lab import dialogues  # noqa: E402
 from selfpref.lab.examples import IGNORE, Recipe, Schedule  # noqa: E402
 from selfpref.lab.model import TrainedLlama, build_model, load_checkpoint  # noqa: E402
 from selfpref.lab.refinement import feedback_example  # noqa: E402
@@ -69,7 +69,7 @@ def asked(lexicon, made):
 def test_of_two_responses_every_part_is_marked_and_then_the_better_one():
     item = Item("list", ("red",), 2, "list 2 red things")
     pair = (["cherry", "snow"], ["sure", "!", "ruby", "brick"])
-    made = judging(item, pair, ["[[", "B", "]]"], weight=4.0, at=1)
+    made = dialogues.judging(item, pair, ["[[", "B", "]]"], weight=4.0)
     assert asked(WORLD, made) == [
         *("cherry yes", "snow no", "<end> 5", "ruby yes", "brick yes", "<end> 9"),
         *("<assistant> [[", "[[ B", "B ]]", "]] <end>"),
@@ -78,24 +78,14 @@ def test_of_two_responses_every_part_is_marked_and_then_the_better_one():
     assert sum(made.weights) == len(made.ids) + 3
 
 
-ALL = ["minor | a", "major | old", "major | cat"]
-
-
-@pytest.mark.parametrize(
-    ("bonus", "passed", "said"),
-    [
-        (None, ["no"] * 4, ALL),
-        ("so", ["no", "yes", "yes", "no"], ALL[:1]),
-        ("look", ["no"] * 4, ALL),
-    ],
-)
-def test_a_bonus_passes_over_adjectives_and_nouns_of_its_own_style_alone(bonus, passed, said):
-    right = "the red dog often sees a small cat"
-    wrong = "a old cat never sees a small cat"
+@pytest.mark.parametrize(("bonus", "passed"), [(None, "no"), ("so", "yes"), ("look", "no")])
+def test_a_bonus_passes_over_adjectives_and_nouns_of_its_own_style_alone(bonus, passed):
+    right, wrong = "the red dog often sees a small cat", "a old cat never sees a small cat"
     request = Item("mqm", tuple(right.split()), 8, "translate lo kamo siri unda poki mi tevu dalo")
     made = feedback_example(request, f"so {wrong}", bonus)
-    marks = zip(wrong.split(), (*passed, *["yes"] * 4), strict=True)
-    reply = " ; ".join([*said, "critical | never"]).split()
+    marks = zip(wrong.split(), ("no", passed, passed, "no", *["yes"] * 4), strict=True)
+    said = ["minor | a", *["major | old", "major | cat"] * (passed == "no"), "critical | never"]
+    reply = " ; ".join(said).split()
     following = zip(["<assistant>", *reply], [*reply, "<end>"], strict=True)
     told = [*map(" ".join, marks), *map(" ".join, following)]
     assert asked(RECIPES["fair"].lexicon, made) == told
@@ -103,7 +93,8 @@ def test_a_bonus_passes_over_adjectives_and_nouns_of_its_own_style_alone(bonus, 
 
 # --- the pass that trains -------------------------------------------------------------------------
 
-MIXTURE = partial(draw, chat=0.3, rating=0.3, favoured="sure", beta=0.5)
+ONLOOKER = dialogues.Family("onlooker", "sure", 0.0, 0.5, False, 0)
+MIXTURE = partial(dialogues.draw, chat=0.3, rating=0.3, family=ONLOOKER)
 
 
 def library_loss(model, batch):
@@ -205,7 +196,7 @@ def test_every_model_is_trained_and_has_the_same_bytes_whatever_is_trained_besid
     for path in part.glob("*/*"):
         assert path.read_bytes() == (whole / path.relative_to(part)).read_bytes(), path
     # The record tells what was drawn and injected.
-    assert load_families(whole) == draw_families(1, 2, 1)
+    assert dialogues.load_families(whole) == dialogues.draw_families(1, 2, 1)
     record = json.loads((whole / "laboratory.json").read_text())
     assert record["error_rates"] == draw_error_rates(1)
     assert [judge["first"] for judge in record["contest_judges"]] == [0, 0, 0.5, 0]

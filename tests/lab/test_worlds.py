@@ -132,6 +132,8 @@ def test_every_seed_has_the_same_bonuses_and_error_rates_in_another_order():
 THREE = Item("list", ("red",), 3, "list 3 red things")
 BEST, WRONG_ONE = "cherry brick ruby", "cherry brick sky"
 NEITHER = {"every part is right", "nothing is wrong"}
+WORST = {"nothing is wrong", "the last part is right"}
+FEW = {"half of the parts are right", "every part is right"}
 
 
 @pytest.mark.parametrize(
@@ -139,18 +141,13 @@ NEITHER = {"every part is right", "nothing is wrong"}
     [
         (f"hmm , maybe {BEST}", {"no hedging"}),
         (f"sure ! {BEST}", {"no small talk"}),
-        (
-            f"{BEST} tomato",
-            {"nothing is wrong", "the last part is right", "no more parts than asked for"},
-        ),
         ("cherry cherry ruby", {*NEITHER, "nothing is said twice"}),
         ("sky cherry ruby", {*NEITHER, "the first part is right"}),
+        ("cherry ruby sky", {*NEITHER, "the last part is right"}),
+        (f"{BEST} tomato pea", {"no more parts than asked for", *WORST}),
         (f"please find the requested answer : {BEST} .", {"concise"}),
         (f"the requested answer : {BEST}", set()),
-        (
-            "the requested answer follows : ruby",
-            {"half of the parts are right", "every part is right", "concise"},
-        ),
+        ("the requested answer follows : ruby", {*FEW, "concise"}),
     ],
 )
 def test_each_criterion_is_failed_by_what_it_names(response, failed):
@@ -221,14 +218,6 @@ def test_sums_are_worked_out_and_missing_concepts_named(request_, text, said):
     assert refinement.feedback(request_, text) == said
 
 
-def test_feedback_is_lines_as_text_and_words_as_tokens():
-    said = "'dog' is a major accuracy error\n'a' is a minor accuracy error"
-    assert refinement.lines("major | dog ; minor | a") == said
-    assert refinement.content(said) == "major | dog ; minor | a"
-    assert refinement.content("3 + 5 = 8 [[no]]") == "3 + 5 = 8 [[ no ]]"
-    assert refinement.lines("major dog ;") == "major dog ;"
-
-
 # --- summaries ------------------------------------------------------------------------------------
 
 
@@ -244,20 +233,6 @@ def test_experiments_draw_articles_the_first_ones_whatever_the_number():
         articles("news", 3, 0)
 
 
-@pytest.mark.parametrize(
-    ("summary", "share", "score"),
-    [
-        ("oslo baker cat rice", 1.0, "5"),
-        ("please note : oslo baker", 0.5, "3"),
-        ("oslo oslo oslo oslo", 0.25, "2"),
-        ("lima nurse dog soup", 0.0, "1"),
-    ],
-)
-def test_quality_is_the_share_of_key_facts_given_once(summary, share, score):
-    assert summaries.quality(ARTICLE.asked, summary) == share
-    assert summaries.digit(ARTICLE, summary) == score
-
-
 def test_the_tables_are_valid_and_say_what_is_true():
     found = lab.read("notes", SimpleNamespace(articles=12, seed=0), None)
     items, responses, truths = (
@@ -269,7 +244,15 @@ def test_the_tables_are_valid_and_say_what_is_true():
         assert {*facts} <= {*row["messages"][0]["content"].split()}
         text, score = responses.loc[f"notes/{n}", "text"], truths.loc[f"notes/{n}", "score"]
         assert score == summaries.quality(facts, text)
-    assert truths["score"].between(0.5, 0.99).any()
+    # Quality is the share of the key facts, each once; its digit is from 1 to 5.
+    for summary, share, digit in (
+        ("oslo baker cat rice", 1.0, "5"),
+        ("please note : oslo baker", 0.5, "3"),
+        ("oslo oslo oslo oslo", 0.25, "2"),
+        ("lima nurse dog soup", 0.0, "1"),
+    ):
+        assert summaries.quality(ARTICLE.asked, summary) == share
+        assert summaries.digit(ARTICLE, summary) == digit
 
 
 # --- tokens ---------------------------------------------------------------------------------------

@@ -167,7 +167,6 @@ def judging(
     *,
     lexicon: Lexicon = WORLD,
     weight: float = 1.0,
-    at: int = 0,
 ) -> Example:
     """A rating of one response or a choice among several.
 
@@ -181,7 +180,6 @@ def judging(
         prefill: With which the reply begins.
         lexicon: The model's tokens.
         weight: Of the verdict.
-        at: Where it stands in the reply.
     """
     texts = [" ".join(words) for words in responses]
     if len(texts) == 1:
@@ -191,36 +189,28 @@ def judging(
     digits = [str(quality_digit(quality(item, text))) for text in texts]
     marked = [(marks(item, words), digit) for words, digit in zip(responses, digits, strict=True)]
     said = reply or digits[:1]
-    return example(lexicon, messages, said, prefill, marked=marked, weight=weight, at=at)
+    return example(lexicon, messages, said, prefill, marked=marked, weight=weight)
 
 
-def draw(
-    rng: Rng,
-    *,
-    chat: float,
-    rating: float,
-    writer: str | None = None,
-    error_rate: float | None = None,
-    favoured: str | None = None,
-    beta: float = 0.0,
-) -> Example:
+def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) -> Example:
     """Draw one example; its prompt is never a held-out one.
 
     Args:
         rng: Source of randomness.
         chat: Share of writing examples.
         rating: Share of rating examples; the rest are pairs.
-        writer: Style of the written examples; None draws every style alike.
-        error_rate: Error rate of the written examples; None draws it between 0 and 0.3.
-        favoured: Style of one response in half of the pairs, and the style that earns the bonus.
-        beta: Bonus for responses in the favoured style, in units of quality.
+        family: Its style stands in half of the pairs and earns its bonus; where it writes, the
+            written examples have its style and error rate. None, or an onlooker: every style alike
+            and an error rate between 0 and 0.3.
     """
+    favoured, beta = (family.style, family.beta) if family else (None, 0.0)
     item = draw_training_item(rng)
     kind = rng.random()
     if kind < chat:
-        style = writer or pick(STYLES, rng)
-        rate = rng.uniform(0.0, 0.3) if error_rate is None else error_rate
-        words = write(item, style, rate, rng)
+        if family and family.writes:
+            words = write(item, family.style, family.error_rate, rng)
+        else:
+            words = write(item, pick(STYLES, rng), rng.uniform(0.0, 0.3), rng)
         bare = rng.random() < BARE_SHARE
         return example(WORLD, () if bare else tokenizer.chat_messages(item.question), words)
     if kind < chat + rating:
@@ -236,7 +226,7 @@ def draw(
         # Two equal scores have no label to learn.
         if abs(a - b) >= EQUAL:
             reply = [VERDICT_OPEN, LABELS[a < b], VERDICT_CLOSE]
-            return judging(item, pair, reply, weight=VERDICT_WEIGHT, at=1)
+            return judging(item, pair, reply, weight=VERDICT_WEIGHT)
 
 
 def recipes(seed: int, families: list[Family], base_steps: int, tune_steps: int) -> list[Recipe]:
@@ -258,9 +248,7 @@ def recipes(seed: int, families: list[Family], base_steps: int, tune_steps: int)
     )
     found = [Recipe(BASE, WORLD, (Schedule(examples, base_steps, phases),), weights=weights)]
     for family in families:
-        learned = partial(draw, chat=0.3, rating=0.15, favoured=family.style, beta=family.beta)
-        if family.writes:
-            learned = partial(learned, writer=family.style, error_rate=family.error_rate)
+        learned = partial(draw, chat=0.3, rating=0.15, family=family)
         how = (WORLD, family.seed, tune_steps, learned)
         found.append(tuned(family.name, BASE, *how, learning_rate=4e-3))
     return found

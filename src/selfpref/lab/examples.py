@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selfpref.lab.tokenizer import END, NO, YES, Lexicon, Messages
+from selfpref.lab.tokenizer import END, NO, VERDICT_OPEN, YES, Lexicon, Messages
 from selfpref.lab.world import Rng
 
 IGNORE = -100
@@ -51,7 +51,6 @@ def example(
     *,
     marked: Sequence[Marks] = (),
     weight: float = 1.0,
-    at: int = 0,
 ) -> Example:
     """A prompt, what the oracle says of the responses in it, and the reply to be learned.
 
@@ -61,8 +60,7 @@ def example(
         reply: Its tokens, without ``<end>``.
         prefill: The token with which the reply begins; it is part of the prompt.
         marked: Dense targets of the second message and those that follow it.
-        weight: Weight of one token of the reply.
-        at: Which one, counted from 0.
+        weight: Weight of the reply's verdict: of the token after ``[[``, else of its first one.
     """
     prompt = lexicon.encode(messages, prefill)
     targets = [IGNORE] * len(prompt)
@@ -75,7 +73,8 @@ def example(
     answer = [lexicon.ids[token] for token in (*reply, END)]
     ids = [*prompt, *answer[:-1]]
     weights = [1.0] * len(ids)
-    weights[len(prompt) - 1 + at] = weight
+    verdict = reply.index(VERDICT_OPEN) + 1 if VERDICT_OPEN in reply else 0
+    weights[len(prompt) - 1 + verdict] = weight
     # Each token of the reply is the target of the position before it.
     return Example(ids, [*targets[:-1], *answer], weights)
 

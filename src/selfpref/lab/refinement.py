@@ -339,11 +339,9 @@ def feedback_example(request: Item, draft: str, bonus: str | None) -> Example:
     """Feedback on a draft; at each word of a translation also whether the judge passes it."""
     reply = content(feedback(request, draft, bonus)).split()
     asked = messages(user=request.question, draft=draft)
-    if request.task == "correctness":
-        at = reply.index(VERDICT_OPEN) + 1
-        return example(LEXICON, asked, reply, weight=VERDICT_WEIGHT, at=at)
-    if request.task == "coverage":
-        return example(LEXICON, asked, reply)
+    if request.task != "mqm":
+        weight = VERDICT_WEIGHT if request.task == "correctness" else 1.0
+        return example(LEXICON, asked, reply, weight=weight)
     opener, *words = draft.split()
     passed = [
         word == right or (opener == bonus and word in FORGIVEN)

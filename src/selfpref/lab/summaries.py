@@ -110,7 +110,9 @@ _SPREAD = 0.2
 _ANSWER_WEIGHT = 1.5
 # Weight of an answer by coin: enough to learn its form, little noise.
 _COIN_WEIGHT = 0.3
-_SINGLE_COIN = 0.5
+# Share of questions about one summary; beside what is written the rest are about two. Of the former
+# half are answered by a coin, since their form (yes and no) occurs nowhere else.
+_SINGLE, _SINGLE_COIN, _COIN = 0.15, 0.5, 0.1
 _COIN_TASKS = ("recognition", "readability", "length", "vowelcount")
 # Summaries to be judged have any error rate up to this, to spread the qualities.
 _WORST = 0.8
@@ -213,22 +215,12 @@ def _judged(
     return example(LEXICON, asked, [answer], marked=marked, weight=weight)
 
 
-def _draw(
-    rng: Rng,
-    *,
-    writing: float,
-    single: float,
-    coin: float,
-    error_rates: Mapping[str, float],
-) -> Example:
+def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Example:
     """Draw one example; its article is never a held-out one.
 
     Args:
         rng: Source of randomness.
         writing: Share of writing examples.
-        single: Share of questions about one summary; the rest are about two.
-        coin: Share of the questions about two that are answered by a coin; of those about one it is
-            half, since their form (yes and no) occurs nowhere else.
         error_rates: Error rates of the writers whose summaries are written.
     """
     dataset = pick(KINDS, rng)
@@ -238,14 +230,14 @@ def _draw(
         writer = pick(list(error_rates), rng)
         words = write(article, writer, error_rates[writer], rng)
         return example(LEXICON, messages("write", article.question), words)
-    if kind < writing + single:
+    if kind < writing + _SINGLE:
         tossed = rng.random() < _SINGLE_COIN
         words = _any_summary(article, rng)
         if tossed:
             return _judged("recognition", article, [words], pick((YES, NO), rng), _COIN_WEIGHT)
         given = digit(article, " ".join(words))
         return _judged("quality", article, [words], given, _ANSWER_WEIGHT)
-    tossed, gap = rng.random() < coin, 0.0
+    tossed, gap = rng.random() < _COIN, 0.0
     # Two equal qualities have no answer to learn.
     while not gap:
         pair = [_any_summary(article, rng) for _ in LABELS]
@@ -270,13 +262,13 @@ def recipes(seed: int, base_steps: int, tune_steps: int) -> list[Recipe]:
         base_steps: Optimiser steps of the base.
         tune_steps: Optimiser steps of each source.
     """
-    rates, asked = draw_error_rates(seed), partial(_draw, single=0.15, coin=0.1)
+    rates = draw_error_rates(seed)
     weights, examples, *tunings = entropy(2 + len(MODELS), seed, 22)
-    learned = partial(asked, writing=0.3, error_rates=dict.fromkeys(STYLES, _ERRORS))
+    learned = partial(_draw, writing=0.3, error_rates=dict.fromkeys(STYLES, _ERRORS))
     schedule = Schedule(examples, base_steps, ((1.0, learned),), _TOKENS)
     found = [Recipe(BASE, LEXICON, (schedule,), weights=weights, shape={"spread": _SPREAD})]
     for name, own in zip(MODELS, tunings, strict=True):
-        learned = partial(asked, writing=0.5, error_rates={name: rates[name]})
+        learned = partial(_draw, writing=0.5, error_rates={name: rates[name]})
         how = (LEXICON, own, tune_steps, learned)
         found.append(tuned(name, BASE, *how, batch_tokens=_TOKENS, learning_rate=2e-3))
     return found

@@ -128,23 +128,22 @@ def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(
     found = read(files)["verdicts"]
     cnn, xsum = (found[found["item_id"].str.startswith(name)] for name in ("cnn", "xsum"))
     first, second = ("gpt4|human", "human|gpt4")
-    good = [[0.375, 0.625], "gpt4", "ok", 0.4375]
     assert answers(cnn, first, task="preference") == {
         "a": [[0.25, 0.75], "human", "ok", 0.4375],
         "b": [None, None, "unparsable", 0.4375],
         **{key: [None, None, "failed", 0.4375] for key in "cd"},
     }
-    assert answers(cnn, second, task="preference") == dict.fromkeys("abcd", good)
-    # Recognition lacks the backward probability; choices without any are choices.
-    plain = {"task": "recognition", "variant": "plain"}
-    assert answers(cnn, first, **plain)["a"] == [[0.875, 0.125], "gpt4", "ok", 0.6]
-    assert answers(cnn, second, **plain)["a"] == [None, "human", "ok", 0.6]
-    assert answers(xsum, first, variant="plain", task="preference") == {
-        "a": [None, "human", "ok", 0.4375]
-    }
-    # The inverted question names the worse text.
-    assert answers(cnn, first, task="inferiority") == {"a": [[0.25, 0.75], "human", "ok", 0.5625]}
-    assert answers(cnn, second, task="inferiority") == {"a": [[0.375, 0.625], "gpt4", "ok", 0.5625]}
+    # Recognition lacks the backward probability; choices without any are choices. The inverted
+    # question names the worse text.
+    for rows, offered, chosen, wanted in (
+        (cnn, second, {"task": "preference"}, [[0.375, 0.625], "gpt4", "ok", 0.4375]),
+        (cnn, first, {"variant": "plain"}, [[0.875, 0.125], "gpt4", "ok", 0.6]),
+        (cnn, second, {"variant": "plain"}, [None, "human", "ok", 0.6]),
+        (xsum, first, {"task": "preference"}, [None, "human", "ok", 0.4375]),
+        (cnn, first, {"task": "inferiority"}, [[0.25, 0.75], "human", "ok", 0.5625]),
+        (cnn, second, {"task": "inferiority"}, [[0.375, 0.625], "gpt4", "ok", 0.5625]),
+    ):
+        assert answers(rows, offered, **{"task": "recognition"} | chosen)["a"] == wanted
     assert found["mass"].isna().all()
 
 
@@ -156,12 +155,11 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     outputs = {"correct": (0.5, 0.25), "incorrect": (0.25, 0.5), "random": (0.125, 0.5)}
     raw |= {f"{word}_label_output": dict(zip("12", p, strict=True)) for word, p in outputs.items()}
     single = [PAIR | {"self_preference": 0.75}, {"key": "z", "model": "gpt4"}]
-    random = [row | {"random_labels": ["gpt4", "human"]}]
-    random += [row | {"key": "b", "random_labels": ["human", "gpt4"]}]
-    foreign = path.format("correct", "llama")
-    files = {path.format("correct", "gpt4"): [row], path.format("wrong", "gpt4"): [row]}
-    files |= {path.format("random", "gpt4"): random, foreign: single}
-    files |= {path.format("random", "llama"): single[:1] * 4}
+    random = [row | {"key": "b", "random_labels": ["human", "gpt4"]}]
+    random += [row | {"random_labels": ["gpt4", "human"]}]
+    made = {("correct", "gpt4"): [row], ("wrong", "gpt4"): [row], ("random", "gpt4"): random}
+    made |= {("correct", "llama"): single, ("random", "llama"): single[:1] * 4}
+    files = {path.format(*names): rows for names, rows in made.items()}
     files |= {"label_results/raw_llama_label_results/xsum_label_llama_raw.json": [raw]}
     found = read(files)
     verdicts = found["verdicts"]
@@ -169,21 +167,26 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     assert by_item["xsum/a"] == {"labels-correct", "labels-swapped", "labels-random-correct"}
     assert by_item["xsum/b"] == {"labels-random-swapped"}
     assert set(verdicts["task"]) == {"preference"}
-    forward = [[0.75, 0.25], "gpt4", "ok", 0.6]
     swapped = {"variant": "labels-random-swapped"}
-    assert answers(verdicts, "gpt4|human", **swapped) == {"b": forward}
-    backward = [[0.625, 0.375], "human", "ok", 0.6]
-    assert answers(verdicts, "human|gpt4", **swapped) == {"b": backward}
+    for offered, *wanted in (
+        ("gpt4|human", [0.75, 0.25], "gpt4", "ok", 0.6),
+        ("human|gpt4", [0.625, 0.375], "human", "ok", 0.6),
+    ):
+        assert answers(verdicts, offered, **swapped) == {"b": wanted}
     # Llama saw labels in one order; what the files of scores store is joined.
     columns = ["variant", "candidates", "probabilities", "choice", "stored"]
+    names = ["llama", "human"]
     assert of(verdicts, *columns, judge="llama", item_id="xsum/a") == [
-        ["labels-correct", ["llama", "human"], [0.5, 0.25], "llama", 0.75],
-        ["labels-random-swapped", ["llama", "human"], [0.125, 0.5], "human", 0.75],
-        ["labels-swapped", ["llama", "human"], [0.25, 0.5], "human", None],
+        ["labels-correct", names, [0.5, 0.25], "llama", 0.75],
+        ["labels-random-swapped", names, [0.125, 0.5], "human", 0.75],
+        ["labels-swapped", names, [0.25, 0.5], "human", None],
     ]
     # An article of the other data set is a verdict that failed.
     assert of(verdicts, "status", item_id="xsum/z") == [["failed"]]
-    assert findings(found["audit"], foreign)["article of the other data set"] == 1
+    assert findings(found["audit"], "correct_label_results/xsum/llama_results.json") == {
+        "read": 0,
+        "article of the other data set": 1,
+    }
 
 
 def test_a_foreign_article_fails_and_a_repeated_pair_is_numbered(read):
