@@ -101,14 +101,11 @@ def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
     assert three[ends].tolist() == pytest.approx(one[ends].tolist())
     assert bands[ends].to_numpy() == pytest.approx(band[ends].to_numpy())
     # With fewer than ten families there is no interval.
-    few, band = fits(*over_judges(9, 3), "here")
-    assert few[ends].isna().all(axis=None)
-    assert band[ends].isna().all(axis=None)
+    assert all(table[ends].isna().all(axis=None) for table in fits(*over_judges(9, 3), "here"))
     # Every data set, and the points of both together.
     table = inverted_correlation(*over_judges(10, 1, ("a", "b")))
-    columns = "dataset subset quantity n families"
-    rows = [("a", 10), ("b", 10), ("all", 20)]
-    equal(table, columns, *((name, "all", "prefer", n, 10) for name, n in rows), subset="all")
+    rows = [(name, "all", "prefer", n, 10) for name, n in (("a", 10), ("b", 10), ("all", 20))]
+    equal(table, "dataset subset quantity n families", *rows, subset="all")
     assert "intercept" not in table
 
 
