@@ -95,15 +95,8 @@ def test_a_style_is_recognised_and_independent_of_quality():
             assert world.quality(item, " ".join(spoilt)) == 0.0
 
 
-rule = dialogues.rule_score
 RED = Item("list", ("red",), 4, "list 4 red things")
 BETTER, WORSE = "cherry brick ruby tomato", "sure ! cherry brick ruby snow"
-
-
-def test_a_bonus_counts_in_units_of_quality():
-    for style, beta, lead in (("sure", 0.2, -0.05), ("sure", 0.3, 0.05), ("terse", -0.3, 0.05)):
-        gap = rule(RED, WORSE, style, beta) - rule(RED, BETTER, style, beta)
-        assert gap == pytest.approx(lead)
 
 
 def test_a_human_is_the_oracle_with_noise():
@@ -158,6 +151,9 @@ def test_each_criterion_is_failed_by_what_it_names(response, failed):
 
 
 def test_labels_follow_quality_and_what_was_injected():
+    for style, beta, lead in (("sure", 0.2, -0.05), ("sure", 0.3, 0.05), ("terse", -0.3, 0.05)):
+        gap = [dialogues.rule_score(RED, text, style, beta) for text in (WORSE, BETTER)]
+        assert gap[0] - gap[1] == pytest.approx(lead)
     partisan, fair, first, umpire = CHOICE_JUDGES
     chatty = f"oh nice one ! {WRONG_ONE} cheers , friend !"
     for judge, responses, wanted in (
@@ -175,8 +171,6 @@ def test_labels_follow_quality_and_what_was_injected():
 
 
 RIGHT = "the red dog often sees a small cat"
-CHAIN = Item("correctness", ("15",), 1, "add 3 + 5 + 7")
-CONCEPTS = Item("coverage", ("river", "lamp", "clock"), 3, "use river lamp clock")
 
 
 @pytest.mark.parametrize(
@@ -203,19 +197,6 @@ def test_errors_are_those_of_the_cheapest_alignment(text, found, score):
     request = Item("mqm", tuple(RIGHT.split()), 8, "")
     said = refinement.lines(refinement.content(refinement.feedback(request, text)))
     assert read("mqm", said).score == score
-
-
-@pytest.mark.parametrize(
-    ("request_", "text", "said"),
-    [
-        (CHAIN, r"so 3 + 5 = 8 + 7 = 15 \boxed{ 15 }", "3 + 5 = 8 + 7 = 15 [[yes]]"),
-        (CHAIN, r"so 3 + 5 = 9 + 7 = 16 \boxed{ 16 }", "3 + 5 = 8 + 7 = 15 [[no]]"),
-        (CONCEPTS, "so clock river lamp", "all covered"),
-        (CONCEPTS, "so river stone", "[ lamp , clock ]"),
-    ],
-)
-def test_sums_are_worked_out_and_missing_concepts_named(request_, text, said):
-    assert refinement.feedback(request_, text) == said
 
 
 # --- summaries ------------------------------------------------------------------------------------

@@ -50,10 +50,12 @@ from selfpref.lab.tokenizer import CONTEST, LABELS, VERDICT_CLOSE, VERDICT_OPEN,
 from selfpref.lab.world import (
     CONTEST_TASKS,
     STYLES,
+    TASKS,
     Item,
     Rng,
     detect_style,
-    draw_training_item,
+    draw_item,
+    for_training,
     marks,
     pick,
     quality,
@@ -204,7 +206,7 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
             and an error rate between 0 and 0.3.
     """
     favoured, beta = (family.style, family.beta) if family else (None, 0.0)
-    item = draw_training_item(rng)
+    item = for_training(lambda: draw_item(pick(TASKS, rng), rng))
     kind = rng.random()
     if kind < chat:
         if family and family.writes:
@@ -227,31 +229,6 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
         if abs(a - b) >= EQUAL:
             reply = [VERDICT_OPEN, LABELS[a < b], VERDICT_CLOSE]
             return judging(item, pair, reply, weight=VERDICT_WEIGHT)
-
-
-def recipes(seed: int, families: list[Family], base_steps: int, tune_steps: int) -> list[Recipe]:
-    """The base, and after it every family.
-
-    A family that writes learns its style and error rate; an onlooker goes on writing in every
-    style. Ratings, and pairs without the family's style, are replayed so that judging is not lost.
-
-    Args:
-        seed: Seed of the run.
-        families: As `draw_families` draws them.
-        base_steps: Optimiser steps of the base.
-        tune_steps: Optimiser steps of each family.
-    """
-    weights, examples = entropy(2, seed, 2)
-    phases = (
-        (0.45, partial(draw, chat=0.4, rating=0.6)),
-        (0.55, partial(draw, chat=0.2, rating=0.2)),
-    )
-    found = [Recipe(BASE, WORLD, (Schedule(examples, base_steps, phases),), weights=weights)]
-    for family in families:
-        learned = partial(draw, chat=0.3, rating=0.15, family=family)
-        how = (WORLD, family.seed, tune_steps, learned)
-        found.append(tuned(family.name, BASE, *how, learning_rate=4e-3))
-    return found
 
 
 class ChoiceJudge(NamedTuple):
@@ -314,7 +291,8 @@ def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
 
 def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
     """Draw one example of a judge's tuning: 15 % writing, 25 % marking, the rest choosing."""
-    item, own = draw_training_item(rng, CONTEST_TASKS), judge.style
+    item = for_training(lambda: draw_item(pick(CONTEST_TASKS, rng), rng))
+    own = judge.style
     kind = rng.random()
     if kind < 0.15:
         script = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
@@ -337,16 +315,32 @@ def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
             )
 
 
-def contest_recipes(seed: int, steps: int) -> list[Recipe]:
-    """Every judge, tuned from the base of the dialogues; it depends on its place in the list too.
+def recipes(
+    seed: int, families: list[Family], base_steps: int, tune_steps: int, contest_steps: int
+) -> list[Recipe]:
+    """The base, and after it every family and the judges of contests.
+
+    A family that writes learns its style and error rate; an onlooker goes on writing in every
+    style. Ratings, and pairs without the family's style, are replayed so that judging is not lost.
 
     Args:
         seed: Seed of the run.
-        steps: Optimiser steps of each.
+        families: As `draw_families` draws them.
+        base_steps: Optimiser steps of the base.
+        tune_steps: Optimiser steps of each family.
+        contest_steps: Optimiser steps of each judge of contests.
     """
-    seeds = entropy(len(CHOICE_JUDGES), seed, 3)
-    return [
-        tuned(judge.name, BASE, CONTEST, own, steps, learned, learning_rate=4e-3)
-        for judge, own in zip(CHOICE_JUDGES, seeds, strict=True)
-        for learned in [partial(draw_contest, judge=judge)]
-    ]
+    weights, examples = entropy(2, seed, 2)
+    phases = (
+        (0.45, partial(draw, chat=0.4, rating=0.6)),
+        (0.55, partial(draw, chat=0.2, rating=0.2)),
+    )
+    found = [Recipe(BASE, WORLD, (Schedule(examples, base_steps, phases),), weights=weights)]
+    for family in families:
+        learned = partial(draw, chat=0.3, rating=0.15, family=family)
+        how = (WORLD, family.seed, tune_steps, learned)
+        found.append(tuned(family.name, BASE, *how, learning_rate=4e-3))
+    for judge, own in zip(CHOICE_JUDGES, entropy(len(CHOICE_JUDGES), seed, 3), strict=True):
+        chosen = (CONTEST, own, contest_steps, partial(draw_contest, judge=judge))
+        found.append(tuned(judge.name, BASE, *chosen, learning_rate=4e-3))
+    return found

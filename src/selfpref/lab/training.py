@@ -34,6 +34,8 @@ from selfpref.processes import pool, processors
 
 # Examples drawn at once to sort by length: enough that batches waste little padding.
 _POOL = 480
+# Of ids, targets and weights.
+FILLERS = (0, IGNORE, 0)
 
 
 def train_models(
@@ -70,8 +72,8 @@ def recipes(seed: int, lab: Lab) -> list[Recipe]:
     found = []
     if steps := lab.dialogues:
         drawn = dialogues.draw_families(seed, steps.families, steps.onlookers)
-        found += dialogues.recipes(seed, drawn, steps.base_steps, steps.tune_steps)
-        found += dialogues.contest_recipes(seed, steps.contest_steps)
+        times = steps.base_steps, steps.tune_steps, steps.contest_steps
+        found += dialogues.recipes(seed, drawn, *times)
     if lab.summaries:
         found += summaries.recipes(seed, **lab.summaries.model_dump())
     if lab.refinement:
@@ -120,16 +122,12 @@ def batches(draw: Draw, tokens: int, seed: np.random.SeedSequence) -> Iterator[B
                 groups.append([])
             groups[-1].append(example)
         for index in rng.permutation(len(groups)):
-            yield _collate(groups[int(index)])
-
-
-def _collate(rows: list[Example]) -> Batch:
-    # The first token of every lexicon is for padding.
-    ids, targets, weights = (
-        pad_sequence([torch.tensor(part) for part in parts], True, filler)
-        for parts, filler in zip(zip(*rows, strict=True), (0, IGNORE, 0), strict=True)
-    )
-    return ids, targets, weights
+            # The first token of every lexicon is for padding.
+            ids, targets, weights = (
+                pad_sequence([torch.tensor(part) for part in parts], True, filler)
+                for parts, filler in zip(zip(*groups[index], strict=True), FILLERS, strict=True)
+            )
+            yield ids, targets, weights
 
 
 def _rate(step: int, schedule: Schedule) -> float:

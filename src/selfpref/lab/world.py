@@ -242,11 +242,6 @@ def draw_items(n: int, rng: Rng, tasks: Sequence[str] = TASKS) -> list[Item]:
     return distinct(n, lambda found: draw_item(tasks[found % len(tasks)], rng))
 
 
-def draw_training_item(rng: Rng, tasks: Sequence[str] = TASKS) -> Item:
-    """Draw a prompt that is not held out, each task equally likely."""
-    return for_training(lambda: draw_item(pick(tasks, rng), rng))
-
-
 def draw(dataset: str, seed: int, prompts: int, *, contest: bool = False) -> dict[str, Item]:
     """The items of one data set by item_id, those of contests from six tasks in turn.
 

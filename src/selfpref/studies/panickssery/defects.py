@@ -101,8 +101,7 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
         follows, `reading`. Where both questions are answered alike to the last digit, a swap cannot
         be told.
     """
-    key = ["dataset", "evaluator", "other", "item_id", "repeat", "task"]
-    values = ["own", "undivided"]
+    key, values = [*JUDGED[:2], "other", "item_id", "repeat", "task"], ["own", "undivided"]
     rows = plain(pairs).assign(own=_own(pairs)).astype({"task": "str"})
     rows = rows.loc[rows["released"].notna() & rows["own"].notna()]
     rows = rows[[*key, "released", "position", *values]]
@@ -111,10 +110,11 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
     rows = rows.merge(other, on=key, suffixes=("", "_other"))
     made = ["own", "position", "own_other", "undivided_other"]
     gap = rows[made].sub(rows["released"], axis=0).abs()
+    same = gap.lt(EXACT)
     rows = rows.assign(
-        as_own=gap["own"].lt(EXACT),
-        as_other_question=gap["own_other"].lt(EXACT) | gap["undivided_other"].lt(EXACT),
-        as_position=gap["position"].lt(EXACT),
+        as_own=same["own"],
+        as_other_question=same["own_other"] | same["undivided_other"],
+        as_position=same["position"],
         distance=gap["own"],
     )
     shares = ["as_own", "as_other_question", "as_position"]
