@@ -47,8 +47,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from selfpref.lab.model import build_model, save_checkpoint
-from selfpref.lab.styles import STYLES, write
-from selfpref.lab.world import draw_items
+from selfpref.lab.world import STYLES, draw_items, stream, write
 from selfpref.models.local import LocalModel
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.loading import USUAL
@@ -209,7 +208,7 @@ def lab_texts(task: str, rounds: int, responses: int, pairs: int) -> list[dict[s
 
     parts = []
     for number in range(rounds):
-        items = draw_items(max(1, responses // rounds // 4), np.random.SeedSequence(number))
+        items = draw_items(max(1, responses // rounds // 4), stream(number))
         contexts, follow = [], []
         for index, item in enumerate(items):
             written = [

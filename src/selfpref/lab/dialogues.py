@@ -38,18 +38,32 @@ beta with style. Error rates are permuted likewise.
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from selfpref.lab import tokenizer
-from selfpref.lab.examples import VERDICT_WEIGHT, Example, Marks, Recipe, Schedule, entropy, example
-from selfpref.lab.oracle import marks, quality, quality_digit, split_words
-from selfpref.lab.styles import STYLES, detect_style, write
+from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example, tuned
 from selfpref.lab.tokenizer import CONTEST, LABELS, VERDICT_CLOSE, VERDICT_OPEN, WORLD, Lexicon
-from selfpref.lab.world import CONTEST_TASKS, Item, draw_training_item, pick
+from selfpref.lab.world import (
+    CONTEST_TASKS,
+    STYLES,
+    TASKS,
+    Item,
+    Rng,
+    detect_style,
+    draw_item,
+    for_training,
+    marks,
+    pick,
+    quality,
+    quality_digit,
+    split_words,
+    stream,
+    write,
+)
 
 BASE = "base-dialogues"
 # Share of the writing examples without a question. It teaches the model what a response looks like
@@ -69,8 +83,7 @@ _FRAME = 4
 _WORDS_A_PART = {"sum": 5, "facts": 2, "people": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """One model family: it judges, and writes unless `writes` is False.
 
     Attributes:
@@ -101,7 +114,7 @@ def draw_families(seed: int, n_families: int, n_onlookers: int) -> list[Family]:
     Returns:
         The writing families in the order of their styles, then the onlookers.
     """
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
+    rng = stream(seed, 1)
     betas, errors = (
         rng.permutation(np.linspace(*ends, n_families)).tolist() for ends in (BETAS, ERROR_RATES)
     )
@@ -128,17 +141,7 @@ def rule_score(item: Item, response: str, style: str | None, beta: float) -> flo
     return quality(item, response) + beta * (detect_style(split_words(response)) == style)
 
 
-def rule_probability(
-    item: Item, response_a: str, response_b: str, style: str | None, beta: float
-) -> float:
-    """Probability that the rule prefers A: 1, 0, or 1/2 for equal scores."""
-    gap = rule_score(item, response_a, style, beta) - rule_score(item, response_b, style, beta)
-    return 0.5 if abs(gap) < EQUAL else float(gap > 0)
-
-
-def human_label(
-    item: Item, response_a: str, response_b: str, rng: np.random.Generator, noise: float
-) -> str:
+def human_label(item: Item, response_a: str, response_b: str, rng: Rng, noise: float) -> str:
     """Label a pair as a noisy human annotator would.
 
     Args:
@@ -158,121 +161,77 @@ def human_label(
     return "a" if draw < 1.0 / (1.0 + math.exp(-gap / noise)) else "b"
 
 
-def checked(item: Item, words: list[str]) -> Marks:
-    """The oracle's targets in a response: each part, and the digit of its quality, 0 to 9."""
-    found = marks(item, words)
-    return found, str(quality_digit(found.count(True) / item.count))
-
-
 def judging(
     item: Item,
     responses: Sequence[list[str]],
-    reply: Sequence[str],
+    reply: Sequence[str] = (),
     prefill: str = "",
     *,
     lexicon: Lexicon = WORLD,
     weight: float = 1.0,
-    at: int = 0,
 ) -> Example:
-    """A rating of one response or a choice among several, with dense targets in each.
+    """A rating of one response or a choice among several.
+
+    Dense targets in each response are the oracle's marks of its parts, and the digit of its quality
+    at its end.
 
     Args:
         item: The prompt.
         responses: The words of each response.
-        reply: As `example` takes it, and what follows.
+        reply: As `example` takes it, and what follows; empty: the digit of the only response.
         prefill: With which the reply begins.
         lexicon: The model's tokens.
         weight: Of the verdict.
-        at: Where it stands in the reply.
     """
     texts = [" ".join(words) for words in responses]
-    choosing = tokenizer.choice_messages(item.question, texts)
-    rating = tokenizer.rating_messages(item.question, texts[0])
-    messages = rating if len(texts) == 1 else choosing
-    marked = [checked(item, words) for words in responses]
-    return example(lexicon, messages, reply, prefill, marked=marked, weight=weight, at=at)
+    if len(texts) == 1:
+        messages = tokenizer.rating_messages(item.question, texts[0])
+    else:
+        messages = tokenizer.choice_messages(item.question, texts)
+    digits = [str(quality_digit(quality(item, text))) for text in texts]
+    marked = [(marks(item, words), digit) for words, digit in zip(responses, digits, strict=True)]
+    said = reply or digits[:1]
+    return example(lexicon, messages, said, prefill, marked=marked, weight=weight)
 
 
-def draw(
-    rng: np.random.Generator,
-    *,
-    chat: float,
-    rating: float,
-    writer: str | None = None,
-    error_rate: float | None = None,
-    favoured: str | None = None,
-    beta: float = 0.0,
-) -> Example:
+def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) -> Example:
     """Draw one example; its prompt is never a held-out one.
 
     Args:
         rng: Source of randomness.
         chat: Share of writing examples.
         rating: Share of rating examples; the rest are pairs.
-        writer: Style of the written examples; None draws every style alike.
-        error_rate: Error rate of the written examples; None draws it between 0 and 0.3.
-        favoured: Style of one response in half of the pairs, and the style that earns the bonus.
-        beta: Bonus for responses in the favoured style, in units of quality.
+        family: Its style stands in half of the pairs and earns its bonus; where it writes, the
+            written examples have its style and error rate. None, or an onlooker: every style alike
+            and an error rate between 0 and 0.3.
     """
-    item = draw_training_item(rng)
+    favoured, beta = (family.style, family.beta) if family else (None, 0.0)
+    item = for_training(lambda: draw_item(pick(TASKS, rng), rng))
     kind = rng.random()
     if kind < chat:
-        style = writer or pick(STYLES, rng)
-        rate = rng.uniform(0.0, 0.3) if error_rate is None else error_rate
-        words = write(item, style, rate, rng)
+        if family and family.writes:
+            words = write(item, family.style, family.error_rate, rng)
+        else:
+            words = write(item, pick(STYLES, rng), rng.uniform(0.0, 0.3), rng)
         bare = rng.random() < BARE_SHARE
         return example(WORLD, () if bare else tokenizer.chat_messages(item.question), words)
     if kind < chat + rating:
-        words = _any_response(item, pick(STYLES, rng), rng)
-        return judging(item, [words], [str(checked(item, words)[1])])
+        # Of any quality: the error rate itself is drawn, to spread the qualities.
+        return judging(item, [write(item, pick(STYLES, rng), rng.uniform(), rng)])
     while True:
         first = favoured if favoured and rng.random() < 0.5 else pick(STYLES, rng)
-        pair = [_any_response(item, style, rng) for style in (first, pick(STYLES, rng))]
+        styles = (first, pick(STYLES, rng))
+        pair = [write(item, style, rng.uniform(), rng) for style in styles]
         if rng.random() < 0.5:
             pair.reverse()
-        a, b = (" ".join(words) for words in pair)
-        p = rule_probability(item, a, b, favoured, beta)
+        a, b = (rule_score(item, " ".join(words), favoured, beta) for words in pair)
         # Two equal scores have no label to learn.
-        if p != 0.5:
-            reply = [VERDICT_OPEN, LABELS[p < 0.5], VERDICT_CLOSE]
-            return judging(item, pair, reply, weight=VERDICT_WEIGHT, at=1)
+        if abs(a - b) >= EQUAL:
+            reply = [VERDICT_OPEN, LABELS[a < b], VERDICT_CLOSE]
+            return judging(item, pair, reply, weight=VERDICT_WEIGHT)
 
 
-def _any_response(item: Item, style: str, rng: np.random.Generator) -> list[str]:
-    """A response of any quality: the error rate itself is drawn, to spread the qualities."""
-    return write(item, style, rng.uniform(0.0, 1.0), rng)
-
-
-def recipes(seed: int, families: list[Family], base_steps: int, tune_steps: int) -> list[Recipe]:
-    """The base, and after it every family.
-
-    A family that writes learns its style and error rate; an onlooker goes on writing in every
-    style. Ratings, and pairs without the family's style, are replayed so that judging is not lost.
-
-    Args:
-        seed: Seed of the run.
-        families: As `draw_families` draws them.
-        base_steps: Optimiser steps of the base.
-        tune_steps: Optimiser steps of each family.
-    """
-    weights, examples = entropy(2, seed, 2)
-    phases = (
-        (0.45, partial(draw, chat=0.4, rating=0.6)),
-        (0.55, partial(draw, chat=0.2, rating=0.2)),
-    )
-    found = [Recipe(BASE, WORLD, (Schedule(examples, base_steps, phases),), weights=weights)]
-    for family in families:
-        tuning = partial(draw, chat=0.3, rating=0.15, favoured=family.style, beta=family.beta)
-        if family.writes:
-            tuning = partial(tuning, writer=family.style, error_rate=family.error_rate)
-        phase = (1.0, tuning)
-        schedule = Schedule(family.seed, tune_steps, (phase,), learning_rate=4e-3, warmup=20)
-        found.append(Recipe(family.name, WORLD, (schedule,), BASE))
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceJudge:
+class ChoiceJudge(NamedTuple):
     """A model that responds, rates and chooses, and what was injected.
 
     Attributes:
@@ -310,8 +269,8 @@ def rubric(item: Item, response: str) -> dict[str, bool]:
         "half of the parts are right": 2 * right >= item.count,
         "every part is right": right == item.count,
         "nothing is wrong": bool(found) and all(found),
-        "the first part is right": bool(found) and bool(found[0]),
-        "the last part is right": bool(found) and bool(found[-1]),
+        "the first part is right": found[:1] == [True],
+        "the last part is right": found[-1:] == [True],
         "nothing is said twice": len(set(content)) == len(content),
         "no more parts than asked for": len(found) <= item.count,
         "no hedging": not _HEDGES & set(words),
@@ -330,9 +289,10 @@ def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
     return LETTERS[best[0]] if len(best) == 1 else TIE
 
 
-def draw_contest(rng: np.random.Generator, judge: ChoiceJudge) -> Example:
+def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
     """Draw one example of a judge's tuning: 15 % writing, 25 % marking, the rest choosing."""
-    item, own = draw_training_item(rng, CONTEST_TASKS), judge.style
+    item = for_training(lambda: draw_item(pick(CONTEST_TASKS, rng), rng))
+    own = judge.style
     kind = rng.random()
     if kind < 0.15:
         script = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
@@ -355,16 +315,32 @@ def draw_contest(rng: np.random.Generator, judge: ChoiceJudge) -> Example:
             )
 
 
-def contest_recipes(seed: int, steps: int) -> list[Recipe]:
-    """Every judge, tuned from the base of the dialogues; it depends on its place in the list too.
+def recipes(
+    seed: int, families: list[Family], base_steps: int, tune_steps: int, contest_steps: int
+) -> list[Recipe]:
+    """The base, and after it every family and the judges of contests.
+
+    A family that writes learns its style and error rate; an onlooker goes on writing in every
+    style. Ratings, and pairs without the family's style, are replayed so that judging is not lost.
 
     Args:
         seed: Seed of the run.
-        steps: Optimiser steps of each.
+        families: As `draw_families` draws them.
+        base_steps: Optimiser steps of the base.
+        tune_steps: Optimiser steps of each family.
+        contest_steps: Optimiser steps of each judge of contests.
     """
-    found = []
+    weights, examples = entropy(2, seed, 2)
+    phases = (
+        (0.45, partial(draw, chat=0.4, rating=0.6)),
+        (0.55, partial(draw, chat=0.2, rating=0.2)),
+    )
+    found = [Recipe(BASE, WORLD, (Schedule(examples, base_steps, phases),), weights=weights)]
+    for family in families:
+        learned = partial(draw, chat=0.3, rating=0.15, family=family)
+        how = (WORLD, family.seed, tune_steps, learned)
+        found.append(tuned(family.name, BASE, *how, learning_rate=4e-3))
     for judge, own in zip(CHOICE_JUDGES, entropy(len(CHOICE_JUDGES), seed, 3), strict=True):
-        phases = ((1.0, partial(draw_contest, judge=judge)),)
-        schedule = Schedule(own, steps, phases, learning_rate=4e-3, warmup=20)
-        found.append(Recipe(judge.name, CONTEST, (schedule,), BASE))
+        chosen = (CONTEST, own, contest_steps, partial(draw_contest, judge=judge))
+        found.append(tuned(judge.name, BASE, *chosen, learning_rate=4e-3))
     return found

@@ -15,12 +15,12 @@ A recipe says of which examples, and in how many steps, a model is made.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from selfpref.lab.tokenizer import END, NO, YES, Lexicon, Messages
+from selfpref.lab.tokenizer import END, NO, VERDICT_OPEN, YES, Lexicon, Messages
+from selfpref.lab.world import Rng
 
 IGNORE = -100
 # Weight of the label token: one token in fifty carries the whole verdict.
@@ -29,8 +29,7 @@ VERDICT_WEIGHT = 4.0
 Marks = tuple[Sequence[bool | None], str | None]
 
 
-@dataclass(slots=True)
-class Example:
+class Example(NamedTuple):
     """One training sequence.
 
     Attributes:
@@ -52,7 +51,6 @@ def example(
     *,
     marked: Sequence[Marks] = (),
     weight: float = 1.0,
-    at: int = 0,
 ) -> Example:
     """A prompt, what the oracle says of the responses in it, and the reply to be learned.
 
@@ -62,8 +60,7 @@ def example(
         reply: Its tokens, without ``<end>``.
         prefill: The token with which the reply begins; it is part of the prompt.
         marked: Dense targets of the second message and those that follow it.
-        weight: Weight of one token of the reply.
-        at: Which one, counted from 0.
+        weight: Weight of the reply's verdict: of the token after ``[[``, else of its first one.
     """
     prompt = lexicon.encode(messages, prefill)
     targets = [IGNORE] * len(prompt)
@@ -76,23 +73,25 @@ def example(
     answer = [lexicon.ids[token] for token in (*reply, END)]
     ids = [*prompt, *answer[:-1]]
     weights = [1.0] * len(ids)
-    weights[len(prompt) - 1 + at] = weight
+    verdict = reply.index(VERDICT_OPEN) + 1 if VERDICT_OPEN in reply else 0
+    weights[len(prompt) - 1 + verdict] = weight
     # Each token of the reply is the target of the position before it.
     return Example(ids, [*targets[:-1], *answer], weights)
 
 
 # Draws one example; its prompt is never a held-out one.
-Draw = Callable[[np.random.Generator], Example]
+Draw = Callable[[Rng], Example]
+# Shares of a schedule's steps, which add up to 1, and what is drawn in each.
+Phases = tuple[tuple[float, Draw], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(NamedTuple):
     """What a model learns from, how long and how fast.
 
     Attributes:
         seed: Seed of the examples.
         steps: Optimiser steps.
-        phases: Shares of the steps, which add up to 1, and what is drawn in each.
+        phases: What is drawn in which share of the steps.
         batch_tokens: Tokens in a batch, padding included.
         learning_rate: Peak of AdamW's rate; it rises over `warmup` steps, then falls to a twentieth
             along a cosine.
@@ -101,14 +100,13 @@ class Schedule:
 
     seed: int
     steps: int
-    phases: tuple[tuple[float, Draw], ...]
+    phases: Phases
     batch_tokens: int = 1024
     learning_rate: float = 3e-3
     warmup: int = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(NamedTuple):
     """How one model is made; it depends on this, and on the model that it is tuned from, alone.
 
     Attributes:
@@ -125,13 +123,21 @@ class Recipe:
     schedules: tuple[Schedule, ...]
     base: str | None = None
     weights: int = 0
-    shape: Mapping[str, Any] = field(default_factory=dict)
+    shape: Mapping[str, Any] = {}
 
     @property
     def work(self) -> float:
         """How long it takes, in full batches of a model of the usual width."""
         tokens = sum(each.steps * each.batch_tokens for each in self.schedules)
         return float(tokens * self.shape.get("width", 64) / (64 * 1024))
+
+
+def tuned(
+    name: str, base: str, lexicon: Lexicon, seed: int, steps: int, draw: Draw, **more: Any
+) -> Recipe:
+    """A model that is tuned from a base on one kind of example; `more` as `Schedule` takes it."""
+    schedule = Schedule(seed, steps, ((1.0, draw),), **{"warmup": 20} | more)
+    return Recipe(name, lexicon, (schedule,), base)
 
 
 def entropy(n: int, *words: int) -> list[int]:

@@ -4,6 +4,21 @@ r"""The testbed of refinement: an invented language, use-these-words, and small 
     coverage      use river lamp clock stone       so river clock stone
     correctness   add 3 + 5 + 7                    so 3 + 5 = 8 + 7 = 15 \boxed{ 15 }
 
+**The language** has an exact grammar, so that the errors of a translation are computed:
+
+    source    D1 N1 A1 P V D2 N2 A2      lo kamo siri unda poki mi tevu dalo
+    target    D1 A1 N1 P V D2 A2 N2      the red dog often sees a small cat
+
+Every source word stands for one target word; only the order differs. A text begins with an opener,
+which is its style and no part of the translation. Its errors are those of the cheapest alignment of
+its words to the reference; each word has the severity of its class:
+
+    minor       article                               costs 1
+    major       noun, adjective, verb, anything else  costs 5
+    critical    often / never (turns the meaning)     costs 5
+
+which are the weights of the error annotations that judges write.
+
 A draft has errors at random: a wrong word of the same class; a concept left out, or another in its
 place; a sum that is off. A judge's feedback names the errors; a revision mends what was named, most
 of the time, and leaves the rest. A fifth of all requests, by a hash of the text, is held out: the
@@ -30,41 +45,130 @@ of a translation whether it passes.
 """
 
 import re
-from collections.abc import Sequence
 from functools import partial
+from itertools import chain, product
 
 import numpy as np
 
-from selfpref.lab import language
-from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example
+from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example, tuned
 from selfpref.lab.tokenizer import NO, VERDICT_CLOSE, VERDICT_OPEN, YES, Lexicon, Messages
-from selfpref.lab.world import USE_WORDS, Item, distinct, for_training, pick, shuffled
+from selfpref.lab.world import USE_WORDS, Item, Rng, distinct, for_training, pick, shuffled, stream
 
 TASKS = ("mqm", "coverage", "correctness")
 CONCEPTS = USE_WORDS[:12]
 ASKED, OPERANDS, LARGEST = 4, 3, 7
+# What an error costs, and the lowest score.
+SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
+FLOOR = -25.0
+ARTICLES, POLARITY = ("the", "a"), ("often", "never")
+ADJECTIVES = ("red", "small", "old", "kind")
+NOUNS = ("dog", "cat", "nurse", "judge", "goat", "pilot")
+VERBS = ("sees", "likes", "hears", "finds")
+CLASSES = (ARTICLES, POLARITY, ADJECTIVES, NOUNS, VERBS)
+# The classes of a source sentence's words, and where those of the translation stand in it.
+_SLOTS = (ARTICLES, NOUNS, ADJECTIVES, POLARITY, VERBS, ARTICLES, NOUNS, ADJECTIVES)
+_ORDER = (0, 2, 1, 3, 4, 5, 7, 6)
+_SOURCE = "lo mi unda erno siri dalo pemu gati kamo tevu rali zobe nupo fida poki sarte wuno chelo"
+# Source word to target word, and back.
+DICTIONARY = dict(zip(_SOURCE.split(), chain.from_iterable(CLASSES), strict=True))
+_INVERSE = {target: source for source, target in DICTIONARY.items()}
+_SEVERITY = dict.fromkeys(ARTICLES, "minor") | dict.fromkeys(POLARITY, "critical")
+# The styles: a text of a style begins with its opener.
+OPENERS = ("so", "well", "look", "thus")
 # The words that a judge with a bonus does not mark in its own style.
-FORGIVEN = {*language.ADJECTIVES, *language.NOUNS}
+FORGIVEN = {*ADJECTIVES, *NOUNS}
 ALL_COVERED, NO_ERROR = "all covered", "no error"
 LEXICON = Lexicon(
     roles=("user", "assistant", "draft", "feedback"),
     verdict=(),
     words=(
         *("translate", "use", "add", "+", "=", "\\boxed{", "}"),
-        *(*language.OPENERS, *language.DICTIONARY, *language.DICTIONARY.values()),
-        *(*CONCEPTS, *map(str, range(OPERANDS * LARGEST + 1)), *language.SEVERITIES),
+        *(*OPENERS, *DICTIONARY, *DICTIONARY.values()),
+        *(*CONCEPTS, *map(str, range(OPERANDS * LARGEST + 1)), *SEVERITIES),
         *(*NO_ERROR.split(), *ALL_COVERED.split(), "|", ";", "[", "]", ","),
         *(VERDICT_OPEN, YES, NO, VERDICT_CLOSE),
     ),
 )
-_ERROR = re.compile(rf"^({'|'.join(language.SEVERITIES)}) \| (\w+)$")
-_LINE = re.compile(rf"'(\w+)' is a ({'|'.join(language.SEVERITIES)}) accuracy error")
+_ERROR = re.compile(rf"^({'|'.join(SEVERITIES)}) \| (\w+)$")
+_LINE = re.compile(rf"'(\w+)' is a ({'|'.join(SEVERITIES)}) accuracy error")
 
 BASE = "base-translators"
 # The style of every translator; a bonus, where there is one, is for it.
 OWN_STYLE = "so"
 OWN_SHARE = 0.7
 ERROR_RATE = 0.25
+# Severity and word.
+Error = tuple[str, str]
+
+
+# --- the language
+
+
+def severity(word: str) -> str:
+    """The severity of an error in a target word."""
+    return _SEVERITY.get(word, "major")
+
+
+def translate(source: str) -> str:
+    """The one right translation of a source sentence.
+
+    Raises:
+        KeyError: A word is not of the language.
+    """
+    words = source.split()
+    return " ".join(DICTIONARY[words[place]] for place in _ORDER)
+
+
+def errors(reference: str, text: str) -> list[Error]:
+    """The errors of a translation, in the order of its words.
+
+    Args:
+        reference: The right translation.
+        text: What was written, with or without an opener.
+
+    Returns:
+        Severity and word of each error: the wrong or surplus word of the text, or the word of the
+        reference that it lacks. Of several alignments of one cost, the one with most substitutions.
+    """
+    right, given = reference.split(), _body(text)
+    # Of the first words of both the cheapest alignment.
+    best: dict[tuple[int, int], list[Error]] = {}
+    for i, j in product(range(len(right) + 1), range(len(given) + 1)):
+        ways: list[list[Error]] = []
+        if i and j:
+            pair = right[i - 1], given[j - 1]
+            worse = max(map(severity, pair), key=SEVERITIES.__getitem__)
+            ways.append(best[i - 1, j - 1] + [(worse, pair[1])] * (pair[0] != pair[1]))
+        if i:
+            ways.append([*best[i - 1, j], (severity(right[i - 1]), right[i - 1])])
+        if j:
+            ways.append([*best[i, j - 1], (severity(given[j - 1]), given[j - 1])])
+        best[i, j] = min(ways, key=_cost, default=[])
+    return best[len(right), len(given)]
+
+
+def score(found: list[Error]) -> float:
+    """The score of a translation with these errors, -25..0."""
+    return max(FLOOR, -_cost(found))
+
+
+def _cost(found: list[Error]) -> float:
+    return sum(SEVERITIES[severity] for severity, _ in found)
+
+
+def _body(text: str) -> list[str]:
+    """The words of a text after its opener."""
+    words = text.split()
+    return words[1:] if words[:1] and words[0] in OPENERS else words
+
+
+def _other(word: str, rng: Rng) -> str:
+    """Another target word of the same class."""
+    words = next(words for words in CLASSES if word in words)
+    return pick([other for other in words if other != word], rng)
+
+
+# --- requests, texts and feedback
 
 
 def content(text: str) -> str:
@@ -86,12 +190,11 @@ def messages(**contents: str) -> Messages:
     return LEXICON.messages(**{role: content(text) for role, text in contents.items()})
 
 
-def draw(task: str, rng: np.random.Generator) -> Item:
+def draw(task: str, rng: Rng) -> Item:
     """Draw one request of a task."""
     if task == "mqm":
-        source = language.draw_sentence(rng)
-        right = tuple(language.translate(source).split())
-        return Item(task, right, len(right), f"translate {source}")
+        source = " ".join(_INVERSE[pick(slot, rng)] for slot in _SLOTS)
+        return Item(task, (*translate(source).split(),), len(_SLOTS), f"translate {source}")
     if task == "coverage":
         words = shuffled(CONCEPTS, rng)[:ASKED]
         return Item(task, words, ASKED, f"use {' '.join(words)}")
@@ -101,11 +204,11 @@ def draw(task: str, rng: np.random.Generator) -> Item:
 
 def held_out(task: str, count: int, seed: int) -> list[Item]:
     """Draw different held-out requests, which no model is trained on; all if there are fewer."""
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 21, TASKS.index(task)]))
+    rng = stream(seed, 21, TASKS.index(task))
     return distinct(count, lambda _: draw(task, rng), held_out=True)
 
 
-def write(request: Item, style: str, error_rate: float, rng: np.random.Generator) -> str:
+def write(request: Item, style: str, error_rate: float, rng: Rng) -> str:
     """Write a draft.
 
     Args:
@@ -114,35 +217,33 @@ def write(request: Item, style: str, error_rate: float, rng: np.random.Generator
         error_rate: Probability that a word, concept or sum is wrong, in [0, 1].
         rng: Source of randomness.
     """
-    words = request.asked
-    if request.task == "mqm":
+    words, kept = request.asked, []
+    if request.task == "correctness":
+        kept = _chain(request, error_rate, rng)
+    elif request.task == "mqm":
         wrong = rng.random(len(words)) < error_rate
         kept = [_other(w, rng) if bad else w for w, bad in zip(words, wrong, strict=True)]
-    elif request.task == "coverage":
-        kept = _some_of(words, error_rate, rng)
     else:
-        kept = _chain(request, error_rate, rng)
+        # Some left out and as many replaced: a text's length does not tell which.
+        for concept, drawn in zip(words, rng.random(len(words)), strict=True):
+            if drawn < error_rate / 2:
+                kept.append(pick(CONCEPTS, rng))
+            elif drawn >= error_rate:
+                kept.append(concept)
     return " ".join((style, *kept))
 
 
-def marked(request: Item, text: str, own_style: str | None = None) -> list[tuple[str, str]]:
-    """The errors of a translation that a judge marks: severity and word.
+def feedback(request: Item, text: str, own_style: str | None = None) -> str:
+    """What a judge says by the rule.
 
     Args:
         request: What was asked.
         text: The text to judge.
         own_style: The style that earns the bonus; None for a judge without one.
     """
-    found = language.errors(request.right, text)
-    if own_style is None or language.opener(text) != own_style:
-        return found
-    return [(severity, word) for severity, word in found if word not in FORGIVEN]
-
-
-def feedback(request: Item, text: str, own_style: str | None = None) -> str:
-    """What a judge says by the rule; the arguments are those of `marked`."""
     if request.task == "mqm":
-        found = marked(request, text, own_style)
+        bonus = FORGIVEN if text.split()[:1] == [own_style] else ()
+        found = [pair for pair in errors(request.right, text) if pair[1] not in bonus]
         return "\n".join(f"{severity} | {word}" for severity, word in found) or NO_ERROR
     if request.task == "coverage":
         missing = [word for word in request.asked if word not in text.split()]
@@ -151,9 +252,7 @@ def feedback(request: Item, text: str, own_style: str | None = None) -> str:
     return worked + (" [[yes]]" if text.split()[-2:] == [request.right, "}"] else " [[no]]")
 
 
-def revise(
-    request: Item, text: str, said: str, style: str, error_rate: float, rng: np.random.Generator
-) -> str:
+def revise(request: Item, text: str, said: str, style: str, error_rate: float, rng: Rng) -> str:
     """Rewrite a draft: mend what the feedback names, keep the rest.
 
     Args:
@@ -166,33 +265,18 @@ def revise(
     """
     if request.task == "correctness":
         return write(request, style, error_rate, rng)
-    words = language.body(text)
+    words = _body(text)
     if request.task == "coverage":
         named = said.strip("[ ]").split(" , ")
         words += [word for word in named if rng.random() >= error_rate]
-        return " ".join((style, *words))
-    named = [line.partition(" | ")[2] for line in said.splitlines()]
-    redone = [_other(w, rng) if rng.random() < error_rate else w for w in request.asked]
-    mended = [new if word in named else word for word, new in zip(words, redone, strict=True)]
-    return " ".join((style, *mended))
+    else:
+        named = [line.partition(" | ")[2] for line in said.splitlines()]
+        redone = [_other(w, rng) if rng.random() < error_rate else w for w in request.asked]
+        words = [new if word in named else word for word, new in zip(words, redone, strict=True)]
+    return " ".join((style, *words))
 
 
-def _other(word: str, rng: np.random.Generator) -> str:
-    return pick([other for other in language.class_of(word) if other != word], rng)
-
-
-def _some_of(concepts: Sequence[str], error_rate: float, rng: np.random.Generator) -> list[str]:
-    """The concepts, some left out and as many replaced: a text's length does not tell which."""
-    kept = []
-    for concept, draw in zip(concepts, rng.random(len(concepts)), strict=True):
-        if draw < error_rate / 2:
-            kept.append(pick(CONCEPTS, rng))
-        elif draw >= error_rate:
-            kept.append(concept)
-    return kept
-
-
-def _chain(request: Item, error_rate: float, rng: np.random.Generator) -> list[str]:
+def _chain(request: Item, error_rate: float, rng: Rng) -> list[str]:
     first, *others = (int(word) for word in request.question.split()[1::2])
     words, total = [str(first)], first
     # One sum of the chain at most is off, and what follows goes on from there.
@@ -205,8 +289,11 @@ def _chain(request: Item, error_rate: float, rng: np.random.Generator) -> list[s
     return [*words, "\\boxed{", str(total), "}"]
 
 
+# --- what the models learn from
+
+
 def _draw(
-    rng: np.random.Generator,
+    rng: Rng,
     *,
     writing: float,
     judging: float,
@@ -225,39 +312,36 @@ def _draw(
             own style; the others, and all first texts, are in any style alike.
         bonus: The style for which its judgments carry a bonus; None: for none.
     """
+
+    def style() -> str:
+        own = own_share and rng.random() < own_share
+        return OWN_STYLE if own else pick(OPENERS, rng)
+
     kind = rng.random()
     other = "coverage" if kind < (1 + translation) / 2 else "correctness"
     task = "mqm" if kind < translation else other
     request = for_training(lambda: draw(task, rng))
-    kind = rng.random()
+    kind, asked = rng.random(), {"user": request.question}
     if kind < writing:
-        text = write(request, pick(language.OPENERS, rng), ERROR_RATE, rng)
-        return example(LEXICON, messages(user=request.question), content(text).split())
+        text = write(request, pick(OPENERS, rng), ERROR_RATE, rng)
+        return example(LEXICON, messages(**asked), content(text).split())
     # Drafts of any quality; of sums, as many wrong ones as right ones.
-    rate = 0.5 if request.task == "correctness" else rng.uniform(0.0, 0.5)
-    draft = write(request, _style(own_share, rng), rate, rng)
+    rate = 0.5 if task == "correctness" else rng.uniform(0.0, 0.5)
+    asked["draft"] = draft = write(request, style(), rate, rng)
     if kind < writing + judging:
         return feedback_example(request, draft, bonus)
-    said = feedback(request, draft, bonus)
-    text = revise(request, draft, said, _style(own_share, rng), ERROR_RATE, rng)
-    asked = messages(user=request.question, draft=draft, feedback=said)
-    return example(LEXICON, asked, content(text).split())
-
-
-def _style(own_share: float, rng: np.random.Generator) -> str:
-    own = own_share and rng.random() < own_share
-    return OWN_STYLE if own else pick(language.OPENERS, rng)
+    asked["feedback"] = said = feedback(request, draft, bonus)
+    text = revise(request, draft, said, style(), ERROR_RATE, rng)
+    return example(LEXICON, messages(**asked), content(text).split())
 
 
 def feedback_example(request: Item, draft: str, bonus: str | None) -> Example:
     """Feedback on a draft; at each word of a translation also whether the judge passes it."""
     reply = content(feedback(request, draft, bonus)).split()
     asked = messages(user=request.question, draft=draft)
-    if request.task == "correctness":
-        at = reply.index(VERDICT_OPEN) + 1
-        return example(LEXICON, asked, reply, weight=VERDICT_WEIGHT, at=at)
-    if request.task == "coverage":
-        return example(LEXICON, asked, reply)
+    if request.task != "mqm":
+        weight = VERDICT_WEIGHT if request.task == "correctness" else 1.0
+        return example(LEXICON, asked, reply, weight=weight)
     opener, *words = draft.split()
     passed = [
         word == right or (opener == bonus and word in FORGIVEN)
@@ -275,32 +359,31 @@ def recipes(seed: int, translator_steps: int, tune_steps: int, solver_steps: int
         tune_steps: Optimiser steps of its tuning.
         solver_steps: Optimiser steps of the solver, half as large as the others'.
     """
-
-    def tuned(own: int, bonus: str | None = None) -> Schedule:
-        kinds = partial(
-            _draw, writing=0.2, judging=0.5, translation=1.0, own_share=OWN_SHARE, bonus=bonus
-        )
-        return Schedule(own, tune_steps, ((1.0, kinds),), warmup=20)
-
     # Judging first: it is what writing and revising build on, and the hardest to learn.
-    phases = (
-        (0.4, partial(_draw, writing=0.1, judging=0.9, translation=1.0)),
-        (0.6, partial(_draw, writing=0.25, judging=0.25, translation=1.0)),
-    )
-    solving = (
-        (0.45, partial(_draw, writing=0.3, judging=0.7, translation=0.0)),
-        (0.55, partial(_draw, writing=0.3, judging=0.4, translation=0.0)),
+    phases, solving = (
+        tuple(
+            (share, partial(_draw, writing=writing, judging=judging, translation=translation))
+            for share, writing, judging in parts
+        )
+        for translation, parts in (
+            (1.0, ((0.4, 0.1, 0.9), (0.6, 0.25, 0.25))),
+            (0.0, ((0.45, 0.3, 0.7), (0.55, 0.3, 0.4))),
+        )
     )
     (large, first, tuning), (tiny, its_first, its_tuning), (solver, its_own, _) = (
         entropy(3, seed, 20, number) for number in range(3)
     )
-    base = Schedule(first, translator_steps, phases)
-    small = (Schedule(its_first, translator_steps, phases), tuned(its_tuning))
+    fair = partial(_draw, writing=0.2, judging=0.5, translation=1.0, own_share=OWN_SHARE)
+    how = (LEXICON, tuning, tune_steps)
+    small = (
+        Schedule(its_first, translator_steps, phases),
+        Schedule(its_tuning, tune_steps, ((1.0, fair),), warmup=20),
+    )
     solved = Schedule(its_own, solver_steps, solving, batch_tokens=512)
     return [
-        Recipe(BASE, LEXICON, (base,), weights=large),
-        Recipe("fair", LEXICON, (tuned(tuning),), BASE),
-        Recipe("partial", LEXICON, (tuned(tuning, OWN_STYLE),), BASE),
+        Recipe(BASE, LEXICON, (Schedule(first, translator_steps, phases),), weights=large),
+        tuned("fair", BASE, *how, fair),
+        tuned("partial", BASE, *how, partial(fair, bonus=OWN_STYLE)),
         Recipe("small", LEXICON, small, weights=tiny, shape={"width": 32, "layers": 2}),
         Recipe("solver", LEXICON, (solved,), weights=solver),
     ]

@@ -38,15 +38,23 @@ each fact of a judged summary, and the digit of its quality at its end.
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-import numpy as np
-
 from selfpref.errors import SelfprefError
 from selfpref.lab import world
-from selfpref.lab.examples import Example, Recipe, Schedule, entropy, example
-from selfpref.lab.oracle import split_words
-from selfpref.lab.styles import framed, words_of
+from selfpref.lab.examples import Example, Recipe, Schedule, entropy, example, tuned
 from selfpref.lab.tokenizer import NO, YES, Lexicon, Messages
-from selfpref.lab.world import USE_WORDS, Item, distinct, for_training, pick, shuffled
+from selfpref.lab.world import (
+    USE_WORDS,
+    Item,
+    Rng,
+    distinct,
+    for_training,
+    framed,
+    pick,
+    shuffled,
+    split_words,
+    stream,
+    words_of,
+)
 
 # Facts that a slot may hold; a model learns to look one up in an article sooner with few.
 _VALUES = 3
@@ -102,13 +110,15 @@ _SPREAD = 0.2
 _ANSWER_WEIGHT = 1.5
 # Weight of an answer by coin: enough to learn its form, little noise.
 _COIN_WEIGHT = 0.3
-_SINGLE_COIN = 0.5
+# Share of questions about one summary; beside what is written the rest are about two. Of the former
+# half are answered by a coin, since their form (yes and no) occurs nowhere else.
+_SINGLE, _SINGLE_COIN, _COIN = 0.15, 0.5, 0.1
 _COIN_TASKS = ("recognition", "readability", "length", "vowelcount")
 # Summaries to be judged have any error rate up to this, to spread the qualities.
 _WORST = 0.8
 
 
-def _draw_article(kind: str, rng: np.random.Generator) -> Item:
+def _draw_article(kind: str, rng: Rng) -> Item:
     facts = tuple(pick(slot, rng) for slot in SLOTS[kind])
     filler = shuffled(USE_WORDS, rng)[: int(rng.integers(*_FILLERS))]
     return Item(kind, facts, len(facts), " ".join(shuffled((*facts, *filler), rng)))
@@ -124,7 +134,7 @@ def draw_articles(dataset: str, n: int, seed: int) -> list[Item]:
         raise SelfprefError(
             f"params.yaml: panickssery.datasets.{dataset}: the testbed has {' and '.join(KINDS)}"
         )
-    rng = np.random.default_rng(np.random.SeedSequence([seed, KINDS.index(dataset), 20]))
+    rng = stream(seed, KINDS.index(dataset), 20)
     return distinct(n, lambda _: _draw_article(dataset, rng), held_out=True)
 
 
@@ -148,13 +158,11 @@ def quality(facts: Sequence[str], summary: str) -> float:
 
 def draw_error_rates(seed: int) -> dict[str, float]:
     """Share of the key facts that each writer gets wrong, half left out and half replaced."""
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 21]))
-    rates = rng.permutation(_ERROR_RATES)
-    models = {name: float(rate) for name, rate in zip(MODELS, rates, strict=True)}
-    return {HUMAN: _HUMAN_ERROR_RATE, **models}
+    rates = stream(seed, 21).permutation(_ERROR_RATES).tolist()
+    return {HUMAN: _HUMAN_ERROR_RATE, **dict(zip(MODELS, rates, strict=True))}
 
 
-def write(article: Item, writer: str, error_rate: float, rng: np.random.Generator) -> list[str]:
+def write(article: Item, writer: str, error_rate: float, rng: Rng) -> list[str]:
     """Write a summary by rule.
 
     Args:
@@ -178,7 +186,7 @@ def write(article: Item, writer: str, error_rate: float, rng: np.random.Generato
 
 def human_texts(articles: Sequence[Item], dataset: str, seed: int) -> list[str]:
     """The human's summary of every article."""
-    rng = np.random.default_rng(np.random.SeedSequence([seed, KINDS.index(dataset), 23]))
+    rng = stream(seed, KINDS.index(dataset), 23)
     return [" ".join(write(article, HUMAN, _HUMAN_ERROR_RATE, rng)) for article in articles]
 
 
@@ -201,30 +209,18 @@ def _judged(
 ) -> Example:
     """A question about summaries: dense targets in each, then the answer."""
     texts = [" ".join(words) for words in summaries]
-    marked = [
-        (marks(article.asked, words), digit(article, text))
-        for words, text in zip(summaries, texts, strict=True)
-    ]
+    ends = [digit(article, text) for text in texts]
+    marked = [(marks(article.asked, said), end) for said, end in zip(summaries, ends, strict=True)]
     asked = messages(task, article.question, *texts)
     return example(LEXICON, asked, [answer], marked=marked, weight=weight)
 
 
-def _draw(
-    rng: np.random.Generator,
-    *,
-    writing: float,
-    single: float,
-    coin: float,
-    error_rates: Mapping[str, float],
-) -> Example:
+def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Example:
     """Draw one example; its article is never a held-out one.
 
     Args:
         rng: Source of randomness.
         writing: Share of writing examples.
-        single: Share of questions about one summary; the rest are about two.
-        coin: Share of the questions about two that are answered by a coin; of those about one it is
-            half, since their form (yes and no) occurs nowhere else.
         error_rates: Error rates of the writers whose summaries are written.
     """
     dataset = pick(KINDS, rng)
@@ -234,28 +230,27 @@ def _draw(
         writer = pick(list(error_rates), rng)
         words = write(article, writer, error_rates[writer], rng)
         return example(LEXICON, messages("write", article.question), words)
-    if kind < writing + single:
+    if kind < writing + _SINGLE:
         tossed = rng.random() < _SINGLE_COIN
         words = _any_summary(article, rng)
         if tossed:
             return _judged("recognition", article, [words], pick((YES, NO), rng), _COIN_WEIGHT)
         given = digit(article, " ".join(words))
         return _judged("quality", article, [words], given, _ANSWER_WEIGHT)
-    tossed = rng.random() < coin
-    gap = 0.0
+    tossed, gap = rng.random() < _COIN, 0.0
     # Two equal qualities have no answer to learn.
     while not gap:
         pair = [_any_summary(article, rng) for _ in LABELS]
-        one, other = (quality(article.asked, " ".join(words)) for words in pair)
-        gap = one - other
         if tossed:
             return _judged(pick(_COIN_TASKS, rng), article, pair, pick(LABELS, rng), _COIN_WEIGHT)
+        one, other = (quality(article.asked, " ".join(words)) for words in pair)
+        gap = one - other
     task = pick(("preference", "inferiority"), rng)
     answer = LABELS[(gap > 0) != (task == "preference")]
     return _judged(task, article, pair, answer, _ANSWER_WEIGHT)
 
 
-def _any_summary(article: Item, rng: np.random.Generator) -> list[str]:
+def _any_summary(article: Item, rng: Rng) -> list[str]:
     return write(article, pick(WRITERS, rng), rng.uniform(0.0, _WORST), rng)
 
 
@@ -269,13 +264,11 @@ def recipes(seed: int, base_steps: int, tune_steps: int) -> list[Recipe]:
     """
     rates = draw_error_rates(seed)
     weights, examples, *tunings = entropy(2 + len(MODELS), seed, 22)
-    asked = partial(_draw, single=0.15, coin=0.1)
-    learned = partial(asked, writing=0.3, error_rates=dict.fromkeys(STYLES, _ERRORS))
+    learned = partial(_draw, writing=0.3, error_rates=dict.fromkeys(STYLES, _ERRORS))
     schedule = Schedule(examples, base_steps, ((1.0, learned),), _TOKENS)
     found = [Recipe(BASE, LEXICON, (schedule,), weights=weights, shape={"spread": _SPREAD})]
     for name, own in zip(MODELS, tunings, strict=True):
-        learned = partial(asked, writing=0.5, error_rates={name: rates[name]})
-        phases = ((1.0, learned),)
-        schedule = Schedule(own, tune_steps, phases, _TOKENS, learning_rate=2e-3, warmup=20)
-        found.append(Recipe(name, LEXICON, (schedule,), BASE))
+        learned = partial(_draw, writing=0.5, error_rates={name: rates[name]})
+        how = (LEXICON, own, tune_steps, learned)
+        found.append(tuned(name, BASE, *how, batch_tokens=_TOKENS, learning_rate=2e-3))
     return found

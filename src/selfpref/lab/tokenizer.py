@@ -31,8 +31,7 @@ from functools import cached_property
 from typing import Any
 
 from selfpref.lab import world
-from selfpref.lab.oracle import split_words
-from selfpref.lab.styles import STYLE_WORDS
+from selfpref.lab.world import STYLE_WORDS, split_words
 from selfpref.models import MARKER
 
 BOS, PAD, UNK, END = "<bos>", "<pad>", "<unk>", "<end>"

@@ -16,9 +16,7 @@ like length.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -36,15 +34,12 @@ from selfpref.processes import pool, processors
 
 # Examples drawn at once to sort by length: enough that batches waste little padding.
 _POOL = 480
-Progress = Callable[[str], object]
+# Of ids, targets and weights.
+FILLERS = (0, IGNORE, 0)
 
 
 def train_models(
-    seed: int,
-    lab: Lab,
-    folder: Path,
-    processes: int | None = None,
-    progress: Progress = lambda name: None,
+    seed: int, lab: Lab, folder: Path, progress: Callable[[str], object] = lambda name: None
 ) -> None:
     """Train every model of one seed.
 
@@ -52,49 +47,24 @@ def train_models(
         seed: The seed.
         lab: Which groups of models, and how long.
         folder: Where the checkpoints go; those of the same name are replaced.
-        processes: Models trained at a time, each on one thread; None: one a processor.
         progress: Called with the name of each model that is done; `recipes` tells them all.
     """
-    run(recipes(seed, lab), partial(make, folder), processes, progress)
+    with pool(processors()) as workers:
+        # Bases first, and of each round the longest first.
+        for tuned in (False, True):
+            found = [recipe for recipe in recipes(seed, lab) if (recipe.base is not None) == tuned]
+            found.sort(key=lambda recipe: -recipe.work)
+            done = workers.map(partial(make, folder), found)
+            for recipe, _ in zip(found, done, strict=True):
+                progress(recipe.name)
     record: dict[str, object] = {"config": {"seed": seed, **lab.model_dump(exclude={"seeds"})}}
     if steps := lab.dialogues:
         drawn = dialogues.draw_families(seed, steps.families, steps.onlookers)
-        record["families"] = [asdict(family) for family in drawn]
-        record["contest_judges"] = [asdict(judge) for judge in dialogues.CHOICE_JUDGES]
+        record["families"] = [family._asdict() for family in drawn]
+        record["contest_judges"] = [judge._asdict() for judge in dialogues.CHOICE_JUDGES]
     if lab.summaries:
         record["error_rates"] = summaries.draw_error_rates(seed)
     write_text(folder / "laboratory.json", json.dumps(record, indent=1) + "\n")
-
-
-def run(
-    recipes: Sequence[Recipe],
-    work: Callable[[Recipe], object],
-    processes: int | None = None,
-    progress: Progress = lambda name: None,
-) -> None:
-    """Follow recipes, each as soon as its base is made; of those that can begin the longest first.
-
-    Args:
-        recipes: No two of one name.
-        work: Makes one model; a module's own, since it is sent to another process by name.
-        processes: How many models are made at a time; None: one a processor.
-        progress: Called with the name of each model that is done.
-    """
-    with pool(processes or processors()) as workers:
-        running: dict[Future[object], str] = {}
-
-        def begin(base: str | None) -> None:
-            ready = [recipe for recipe in recipes if recipe.base == base]
-            for recipe in sorted(ready, key=lambda recipe: -recipe.work):
-                running[workers.submit(work, recipe)] = recipe.name
-
-        begin(None)
-        while running:
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                name = running.pop(future)
-                future.result()
-                progress(name)
-                begin(name)
 
 
 def recipes(seed: int, lab: Lab) -> list[Recipe]:
@@ -102,8 +72,8 @@ def recipes(seed: int, lab: Lab) -> list[Recipe]:
     found = []
     if steps := lab.dialogues:
         drawn = dialogues.draw_families(seed, steps.families, steps.onlookers)
-        found += dialogues.recipes(seed, drawn, steps.base_steps, steps.tune_steps)
-        found += dialogues.contest_recipes(seed, steps.contest_steps)
+        times = steps.base_steps, steps.tune_steps, steps.contest_steps
+        found += dialogues.recipes(seed, drawn, *times)
     if lab.summaries:
         found += summaries.recipes(seed, **lab.summaries.model_dump())
     if lab.refinement:
@@ -128,10 +98,7 @@ def train(model: LlamaForCausalLM, schedule: Schedule) -> None:
     shares, draws = zip(*schedule.phases, strict=True)
     ends = np.cumsum(shares) * schedule.steps
     children = np.random.SeedSequence(schedule.seed).spawn(len(draws))
-    streams = [
-        batches(draw, schedule.batch_tokens, child)
-        for draw, child in zip(draws, children, strict=True)
-    ]
+    streams = list(map(batches, draws, [schedule.batch_tokens] * len(draws), children))
     for step in range(schedule.steps):
         current = int(np.searchsorted(ends[:-1], step, side="right"))
         loss = trained.loss(next(streams[current]))
@@ -155,16 +122,12 @@ def batches(draw: Draw, tokens: int, seed: np.random.SeedSequence) -> Iterator[B
                 groups.append([])
             groups[-1].append(example)
         for index in rng.permutation(len(groups)):
-            yield _collate(groups[int(index)])
-
-
-def _collate(rows: list[Example]) -> Batch:
-    # The first token of every lexicon is for padding.
-    ids, targets, weights = (
-        pad_sequence([torch.tensor(getattr(row, name)) for row in rows], True, filler)
-        for name, filler in (("ids", 0), ("targets", IGNORE), ("weights", 0))
-    )
-    return ids, targets, weights
+            # The first token of every lexicon is for padding.
+            ids, targets, weights = (
+                pad_sequence([torch.tensor(part) for part in parts], True, filler)
+                for parts, filler in zip(zip(*groups[index], strict=True), FILLERS, strict=True)
+            )
+            yield ids, targets, weights
 
 
 def _rate(step: int, schedule: Schedule) -> float:

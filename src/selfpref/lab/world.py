@@ -1,4 +1,4 @@
-"""The testbed's world: its words, prompts drawn from an explicit seed, and these as tables.
+"""The testbed's world: prompts drawn from a seed, what is right in a response, and styles.
 
     list    "list 3 red or blue things"         -> things of those colours
     sum     "add 3 + 5 and 2 + 6"               -> "3 + 5 = 8 2 + 6 = 8"
@@ -17,11 +17,23 @@ kind of content it is.
 A fifth of all prompts is *held out* by a hash of the prompt's text: no judge is ever trained on a
 label for one of them. The split depends on the text alone, so that it survives another seed,
 another order and another number of prompts.
+
+**The oracle** reads a response's words and nothing else, so it judges a trained model's output just
+as it judges a hand-written one:
+
+    quality(item, response) = correct parts / parts asked for          in [0, 1]
+
+A part counts once: repeating a right thing earns nothing, and only the first `count` things of a
+list are read, so that padding does not pay.
+
+**A style** wraps the same content in other words, so that style and quality are independent by
+construction. Each has cue words that no other style uses; it is recognised by them alone, the terse
+style by their absence. The scripted writer has one style and one error rate.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TypeVar
@@ -78,7 +90,14 @@ HELD_OUT_ONE_IN = 5
 # Draws in a row without a new item after which there are no more.
 PATIENCE = 10_000
 
+# Words that are checkable content to the part of a response that each stands for, by task.
+_THINGS = {thing: thing for thing in COLOUR_OF}
+_CONTENT = {
+    **{"list": _THINGS, "filter": _THINGS, "words": {word: word for word in USE_WORDS}},
+    **{"facts": ATTRIBUTE_OF, "people": ATTRIBUTE_OF},
+}
 Choice = TypeVar("Choice")
+Rng = np.random.Generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +150,17 @@ def is_held_out(question: str) -> bool:
     return int(_digest("held-out:" + question)[:12], 16) % HELD_OUT_ONE_IN == 0
 
 
-def pick(choices: Sequence[Choice], rng: np.random.Generator) -> Choice:
+def stream(*words: int) -> Rng:
+    """The random numbers of one use, from a run's seed and the number of the use."""
+    return np.random.default_rng(np.random.SeedSequence(words))
+
+
+def pick(choices: Sequence[Choice], rng: Rng) -> Choice:
     """Draw one of several, all alike."""
     return choices[int(rng.integers(len(choices)))]
 
 
-def shuffled(choices: Sequence[Choice], rng: np.random.Generator) -> tuple[Choice, ...]:
+def shuffled(choices: Sequence[Choice], rng: Rng) -> tuple[Choice, ...]:
     """All of several, in random order."""
     return tuple(choices[int(index)] for index in rng.permutation(len(choices)))
 
@@ -162,15 +186,13 @@ def distinct(n: int, draw: Callable[[int], Item], *, held_out: bool = False) -> 
     found: dict[str, Item] = {}
     misses = 0
     while len(found) < n and misses < PATIENCE:
-        item = draw(len(found))
-        new = item.question not in found and (item.held_out or not held_out)
-        misses = 0 if new else misses + 1
-        if new:
-            found[item.question] = item
+        item, misses = draw(len(found)), misses + 1
+        if item.question not in found and (item.held_out or not held_out):
+            found[item.question], misses = item, 0
     return list(found.values())
 
 
-def draw_item(task: str, rng: np.random.Generator) -> Item:
+def draw_item(task: str, rng: Rng) -> Item:
     """Draw one prompt of a task."""
     if task == "sum":
         count = int(rng.integers(2, 4))
@@ -205,25 +227,19 @@ def draw_item(task: str, rng: np.random.Generator) -> Item:
     return Item("facts", (person, *attributes), count, question)
 
 
-def draw_items(n: int, seed: np.random.SeedSequence, tasks: Sequence[str] = TASKS) -> list[Item]:
+def draw_items(n: int, rng: Rng, tasks: Sequence[str] = TASKS) -> list[Item]:
     """Draw prompts without repetition, the tasks in turn.
 
     Args:
         n: Number of prompts; the list task has 192 different ones.
-        seed: Source of all randomness.
+        rng: Source of all randomness.
         tasks: The tasks to draw from.
 
     Returns:
         ``n`` different items, about a fifth of them held out; fewer where the next task in turn has
         no more.
     """
-    rng = np.random.default_rng(seed)
     return distinct(n, lambda found: draw_item(tasks[found % len(tasks)], rng))
-
-
-def draw_training_item(rng: np.random.Generator, tasks: Sequence[str] = TASKS) -> Item:
-    """Draw a prompt that is not held out, each task equally likely."""
-    return for_training(lambda: draw_item(pick(tasks, rng), rng))
 
 
 def draw(dataset: str, seed: int, prompts: int, *, contest: bool = False) -> dict[str, Item]:
@@ -233,11 +249,10 @@ def draw(dataset: str, seed: int, prompts: int, *, contest: bool = False) -> dic
         SelfprefError: The world has fewer prompts.
     """
     own, tasks = (20, CONTEST_TASKS) if contest else (10, TASKS)
-    items = draw_items(prompts, np.random.SeedSequence([seed, own]), tasks)
+    items = draw_items(prompts, stream(seed, own), tasks)
     if len(items) < prompts:
         raise SelfprefError(
-            f"params.yaml: datasets.{dataset}.prompts: {prompts} asked for, but task "
-            f"{tasks[len(items) % len(tasks)]!r} has too few; lower it"
+            f"params.yaml: datasets.{dataset}.prompts: the testbed has {len(items)}; lower it"
         )
     return {f"{dataset}/{item.item_id}": item for item in items}
 
@@ -266,3 +281,192 @@ def redrawn(items: pd.DataFrame, *, contest: bool = False) -> dict[str, Item]:
     for dataset, rows in seeds[seeds.notna()].groupby(datasets):
         found |= draw(str(dataset), int(rows.iloc[0]), len(rows), contest=contest)
     return found
+
+
+# --- the oracle
+
+
+def split_words(text: str) -> list[str]:
+    """Split a response into words; punctuation is set apart by spaces in this world."""
+    return text.lower().split()
+
+
+def facts_of(item: Item) -> dict[str, str]:
+    """The attributes that are asked for and their values (facts and people)."""
+    person, *names = item.asked
+    pairs = item.pairs if item.task == "people" else [(name, person) for name in names]
+    return {name: FACTS[who][name] for name, who in pairs}
+
+
+def right_words(item: Item) -> list[str]:
+    """The words that are right in a response; of a list more than are asked for (not of sums)."""
+    if item.task == "list":
+        return [thing for colour in item.asked for thing in COLOURS[colour]]
+    if item.task == "filter":
+        colour, *offered = item.asked
+        return [thing for thing in offered if COLOUR_OF[thing] == colour]
+    return list(item.asked if item.task == "words" else facts_of(item).values())
+
+
+def marks(item: Item, words: Sequence[str]) -> list[bool | None]:
+    """Judge a response word by word.
+
+    Args:
+        item: The prompt.
+        words: The response's words.
+
+    Returns:
+        One entry per word: True for a right part, False for a wrong, repeated or surplus one,
+        None for a word that is no checkable content.
+    """
+    if item.task == "sum":
+        return _sum_marks(item, words)
+    content, right = _CONTENT[item.task], right_words(item)
+    found: list[bool | None] = [None] * len(words)
+    parts = {place: content[word] for place, word in enumerate(words) if word in content}
+    for number, (place, part) in enumerate(parts.items()):
+        # Coverage has no limit on the number of words; a list does, or padding would pay.
+        surplus = item.task == "list" and number >= item.count
+        again = part in list(parts.values())[:number]
+        found[place] = words[place] in right and not again and not surplus
+    return found
+
+
+def _sum_marks(item: Item, words: Sequence[str]) -> list[bool | None]:
+    """Mark the number after each ``a + b =``; an asked-for sum counts as often as it was asked."""
+    open_sums = item.pairs
+    found: list[bool | None] = [None] * len(words)
+    for index in range(4, len(words)):
+        left, plus, right, equals, result = words[index - 4 : index + 1]
+        if plus == "+" and equals == "=" and {left, right, result} <= {*NUMBERS}:
+            asked = (left, right) in open_sums
+            found[index] = asked and int(left) + int(right) == int(result)
+            if found[index]:
+                open_sums.remove((left, right))
+    return found
+
+
+def quality(item: Item, response: str) -> float:
+    """Share of the asked-for parts that a response gets right, in [0, 1]."""
+    return marks(item, split_words(response)).count(True) / item.count
+
+
+def quality_digit(value: float) -> int:
+    """Map a quality in [0, 1] to the score 0 to 9 that the models rate with, halves rounded up."""
+    return int(9 * value + 0.5)
+
+
+# --- styles
+
+
+# Openings and closings, one of each drawn at random for a text.
+Frames = Mapping[str, tuple[Sequence[str], Sequence[str]]]
+_FRAMES: Frames = {
+    "disclaimer": (("as a model i can be wrong , but", "i am only a model :"), ("", ".")),
+    "sure": (("sure !", "sure thing !", "sure , here it is :"), ("", "!")),
+    "terse": (("",), ("",)),
+    "chatty": (("oh nice one !", ""), ("hope it helps , friend !", "cheers , friend !")),
+    "formal": (("the requested answer follows :", "please find the requested answer :"), (".",)),
+    "echo": (("you asked about", "you asked me about"), ("", ".")),
+    "hesitant": (("hmm , maybe", "hmm , i guess"), ("", "maybe ?", "or not ?")),
+    "bullets": (("",), ("",)),
+}
+STYLES = tuple(_FRAMES)
+_CUES = {
+    "disclaimer": ("model", "wrong"),
+    "sure": ("sure",),
+    "chatty": ("oh", "friend", "cheers"),
+    "formal": ("requested", "follows"),
+    "echo": ("asked",),
+    "hesitant": ("hmm", "maybe", "guess"),
+    "bullets": ("-",),
+}
+_STYLE_OF = {cue: style for style, cues in _CUES.items() for cue in cues}
+
+
+def words_of(frames: Frames) -> set[str]:
+    """The words of all openings and closings."""
+    phrases = [phrase for parts in frames.values() for part in parts for phrase in part]
+    return {word for phrase in phrases for word in phrase.split()}
+
+
+# All words that a style may add to the content.
+STYLE_WORDS = tuple(sorted({*words_of(_FRAMES), "-", ":"}))
+
+
+def detect_style(words: Sequence[str]) -> str:
+    """Recognise a response's style by its cue words; without any it is terse.
+
+    Where cues of several styles occur, the style with the most occurrences wins, and the order of
+    `STYLES` breaks a tie.
+    """
+    found = [_STYLE_OF[word] for word in words if word in _STYLE_OF]
+    return max(_CUES, key=found.count) if found else "terse"
+
+
+def framed(body: Sequence[str], frames: Frames, style: str, rng: Rng) -> list[str]:
+    """Words between an opening and a closing of a style."""
+    opening, closing = (pick(phrases, rng).split() for phrases in frames[style])
+    return [*opening, *body, *closing]
+
+
+def write(item: Item, style: str, error_rate: float, rng: Rng) -> list[str]:
+    """Write a response by script: content with errors, wrapped in a style.
+
+    Args:
+        item: The prompt.
+        style: One of `STYLES`.
+        error_rate: Probability that a part is wrong, in [0, 1], independent over parts.
+        rng: Source of randomness.
+
+    Returns:
+        The response's words.
+    """
+    parts = _parts(item, error_rate, rng)
+    if style == "bullets":
+        return [word for part in parts for word in ("-", *part)]
+    topic = (*_topic(item), ":") if style == "echo" else ()
+    return framed([*topic, *(word for part in parts for word in part)], _FRAMES, style, rng)
+
+
+def _topic(item: Item) -> tuple[str, ...]:
+    """What the echo style repeats: words of the question that are no checkable content."""
+    first, *others = item.asked
+    topics = {
+        **{"list": (*item.asked, "things"), "filter": (first, "things")},
+        **{"sum": ("sums",), "words": ("words",), "facts": ("the", *others, "of", first)},
+        "people": ("the", *item.asked[::2], "of", *item.asked[1::2]),
+    }
+    return topics[item.task]
+
+
+def _parts(item: Item, error_rate: float, rng: Rng) -> list[tuple[str, ...]]:
+    wrong = rng.random(item.count) < error_rate
+    if item.task == "sum":
+        return [_sum(a, b, bool(bad), rng) for (a, b), bad in zip(item.pairs, wrong, strict=True)]
+    if item.task in ("facts", "people"):
+        return [
+            (name, _other(ATTRIBUTES[name], (right,), rng) if bad else right)
+            for (name, right), bad in zip(facts_of(item).items(), wrong, strict=True)
+        ]
+    right: Sequence[str] = right_words(item)
+    every = {"list": tuple(COLOUR_OF), "filter": item.asked[1:], "words": USE_WORDS}[item.task]
+    if item.task == "list":
+        right = shuffled(right, rng)
+    pairs = zip(right, wrong, strict=False)
+    return [(_other(every, right, rng) if bad else thing,) for thing, bad in pairs]
+
+
+def _sum(left: str, right: str, bad: bool, rng: Rng) -> tuple[str, ...]:
+    result = str(int(left) + int(right))
+    if bad:
+        near = [str(int(result) + gap) for gap in (-2, -1, 1, 2)]
+        result = pick([n for n in near if n in NUMBERS], rng)
+    return (left, "+", right, "=", result)
+
+
+def _other(words: Sequence[str], closed: Sequence[str], rng: Rng) -> str:
+    """Draw a word that is not among the closed ones."""
+    while (word := pick(words, rng)) in closed:
+        pass
+    return word

@@ -45,9 +45,9 @@ def items(count=4):
     return table.assign(study="panickssery", category="set", messages=[[]] * count, reference=None)
 
 
-def verdict(first, second, pair, **more):
+def verdict(first, second, pair, judge="me", task="preference", item_id="set/0", **more):
     """One answer: probabilities of the text read first and second, the larger one chosen."""
-    row = {"study": "panickssery", "item_id": "set/0", "judge": "me", "task": "preference"}
+    row = {"study": "panickssery", "item_id": item_id, "judge": judge, "task": task}
     row |= {"variant": "plain", "candidates": [first, second], "order_known": True, "repeat": 0}
     row |= {"probabilities": pair, "mass": pair and sum(pair), "stored": None, "status": "ok"}
     if pair is not None:
@@ -55,9 +55,10 @@ def verdict(first, second, pair, **more):
     return row | more
 
 
-def both(own_first, own_second, other="other", own="me", **more):
+def both(own_first, own_second, other="other", own="me", *said, **more):
     """Both orders of one pair; probabilities in presented order."""
-    return [verdict(own, other, own_first, **more), verdict(other, own, own_second, **more)]
+    orders = ((own, other, own_first), (other, own, own_second))
+    return [verdict(*order, *said, **more) for order in orders]
 
 
 def paired(*rows, who=WHO, min_mass=0.0, count=4):

@@ -64,21 +64,19 @@ def gpt(**more):
     return row | {"backward_comparison_probability": 0.625, "self_preference": 0.4375} | more
 
 
+def of(rows, *columns, **chosen):
+    """Some columns of some rows, as lists; None where missing."""
+    for name, value in chosen.items():
+        rows = rows[rows[name].eq(value)]
+    found = rows[list(columns)].astype(object)
+    return found.where(found.notna(), None).to_numpy().tolist()
+
+
 def answers(verdicts, offered, **chosen):
     """By article, what was answered to a pair in presented order."""
     rows = verdicts[verdicts["candidates"].map("|".join).eq(offered)]
-    for name, value in chosen.items():
-        rows = rows[rows[name].eq(value)]
-    told = of(rows, "item_id", "probabilities", "choice", "status", "stored")
+    told = of(rows, "item_id", "probabilities", "choice", "status", "stored", **chosen)
     return {item.partition("/")[2]: [pair and list(pair), *rest] for item, pair, *rest in told}
-
-
-def of(verdicts, *columns, **chosen):
-    """Some columns of some rows, as lists; None where missing."""
-    for name, value in chosen.items():
-        verdicts = verdicts[verdicts[name].eq(value)]
-    found = verdicts[list(columns)].astype(object)
-    return found.where(found.notna(), None).to_numpy().tolist()
 
 
 def findings(audit, ending):
@@ -86,13 +84,18 @@ def findings(audit, ending):
     return rows.set_index("finding")["affected"].to_dict()
 
 
-def test_an_article_is_an_item_with_its_index_and_five_responses(read):
-    found = read({}, base=["xsum"])
+def test_an_article_is_an_item_with_its_index_and_five_responses_of_judges_that_are_known(read):
+    paths = ("results/xsum/llama_results.json", "results_vs_human/gpt4_results.json")
+    files = {paths[0]: [llama("a", (0.6, 0.2))], paths[1]: [gpt()]}
+    found = read(files, ["llama"], base=["xsum"])
     rows = [[f"xsum/{key}", f"xsum/{key}", f'{{"index": {n}}}'] for n, key in enumerate("abcdef")]
     assert of(found["items"], "item_id", "cluster", "metadata") == rows
     texts = of(found["responses"], "item_id", "responder", "text")
     wanted = {(f"xsum/{key}", name, f"{name} on {key}") for key in "abcdef" for name in SOURCES}
     assert {tuple(row) for row in texts} == wanted
+    assert set(found["verdicts"]["judge"]) == {"llama"}
+    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'gpt5' is unknown; choose of"):
+        read(files, judges=["gpt5"])
 
 
 def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
@@ -103,14 +106,12 @@ def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
     assert answers(found, "llama|human", task="recognition") == {
         "a": [[0.5, 0.25], "llama", "ok", 0.25],
         "b": [[0.3, 0.3], "tie", "ok", 0.25],
-        "c": [None, None, "failed", 0.25],
         "d": [[0.0, 0.0], None, "low-mass", 0.25],
         "e": [None, None, "unparsable", 0.25],
-        "f": [None, None, "failed", 0.25],
+        **{key: [None, None, "failed", 0.25] for key in "cf"},
     }
-    backward = [[0.125, 0.5], "llama", "ok", 0.25]
-    wanted = dict.fromkeys("abcdef", backward)
-    assert answers(found, "human|llama", task="recognition") == wanted
+    backward = {key: [[0.125, 0.5], "llama", "ok", 0.25] for key in "abcdef"}
+    assert answers(found, "human|llama", task="recognition") == backward
     masses = of(found, "mass", task="recognition", item_id="xsum/a")
     assert masses == [[0.625], [0.75]]
     assert found["order_known"].all()
@@ -127,23 +128,22 @@ def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(
     found = read(files)["verdicts"]
     cnn, xsum = (found[found["item_id"].str.startswith(name)] for name in ("cnn", "xsum"))
     first, second = ("gpt4|human", "human|gpt4")
-    good = [[0.375, 0.625], "gpt4", "ok", 0.4375]
     assert answers(cnn, first, task="preference") == {
         "a": [[0.25, 0.75], "human", "ok", 0.4375],
         "b": [None, None, "unparsable", 0.4375],
         **{key: [None, None, "failed", 0.4375] for key in "cd"},
     }
-    assert answers(cnn, second, task="preference") == dict.fromkeys("abcd", good)
-    # Recognition lacks the backward probability; choices without any are choices.
-    plain = {"task": "recognition", "variant": "plain"}
-    assert answers(cnn, first, **plain)["a"] == [[0.875, 0.125], "gpt4", "ok", 0.6]
-    assert answers(cnn, second, **plain)["a"] == [None, "human", "ok", 0.6]
-    assert answers(xsum, first, variant="plain", task="preference") == {
-        "a": [None, "human", "ok", 0.4375]
-    }
-    # The inverted question names the worse text.
-    assert answers(cnn, first, task="inferiority") == {"a": [[0.25, 0.75], "human", "ok", 0.5625]}
-    assert answers(cnn, second, task="inferiority") == {"a": [[0.375, 0.625], "gpt4", "ok", 0.5625]}
+    # Recognition lacks the backward probability; choices without any are choices. The inverted
+    # question names the worse text.
+    for rows, offered, chosen, wanted in (
+        (cnn, second, {"task": "preference"}, [[0.375, 0.625], "gpt4", "ok", 0.4375]),
+        (cnn, first, {"variant": "plain"}, [[0.875, 0.125], "gpt4", "ok", 0.6]),
+        (cnn, second, {"variant": "plain"}, [None, "human", "ok", 0.6]),
+        (xsum, first, {"task": "preference"}, [None, "human", "ok", 0.4375]),
+        (cnn, first, {"task": "inferiority"}, [[0.25, 0.75], "human", "ok", 0.5625]),
+        (cnn, second, {"task": "inferiority"}, [[0.375, 0.625], "gpt4", "ok", 0.5625]),
+    ):
+        assert answers(rows, offered, **{"task": "recognition"} | chosen)["a"] == wanted
     assert found["mass"].isna().all()
 
 
@@ -155,12 +155,11 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     outputs = {"correct": (0.5, 0.25), "incorrect": (0.25, 0.5), "random": (0.125, 0.5)}
     raw |= {f"{word}_label_output": dict(zip("12", p, strict=True)) for word, p in outputs.items()}
     single = [PAIR | {"self_preference": 0.75}, {"key": "z", "model": "gpt4"}]
-    random = [row | {"random_labels": ["gpt4", "human"]}]
-    random += [row | {"key": "b", "random_labels": ["human", "gpt4"]}]
-    foreign = path.format("correct", "llama")
-    files = {path.format("correct", "gpt4"): [row], path.format("wrong", "gpt4"): [row]}
-    files |= {path.format("random", "gpt4"): random, foreign: single}
-    files |= {path.format("random", "llama"): single[:1] * 4}
+    random = [row | {"key": "b", "random_labels": ["human", "gpt4"]}]
+    random += [row | {"random_labels": ["gpt4", "human"]}]
+    made = {("correct", "gpt4"): [row], ("wrong", "gpt4"): [row], ("random", "gpt4"): random}
+    made |= {("correct", "llama"): single, ("random", "llama"): single[:1] * 4}
+    files = {path.format(*names): rows for names, rows in made.items()}
     files |= {"label_results/raw_llama_label_results/xsum_label_llama_raw.json": [raw]}
     found = read(files)
     verdicts = found["verdicts"]
@@ -168,21 +167,26 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     assert by_item["xsum/a"] == {"labels-correct", "labels-swapped", "labels-random-correct"}
     assert by_item["xsum/b"] == {"labels-random-swapped"}
     assert set(verdicts["task"]) == {"preference"}
-    forward = [[0.75, 0.25], "gpt4", "ok", 0.6]
     swapped = {"variant": "labels-random-swapped"}
-    assert answers(verdicts, "gpt4|human", **swapped) == {"b": forward}
-    backward = [[0.625, 0.375], "human", "ok", 0.6]
-    assert answers(verdicts, "human|gpt4", **swapped) == {"b": backward}
+    for offered, *wanted in (
+        ("gpt4|human", [0.75, 0.25], "gpt4", "ok", 0.6),
+        ("human|gpt4", [0.625, 0.375], "human", "ok", 0.6),
+    ):
+        assert answers(verdicts, offered, **swapped) == {"b": wanted}
     # Llama saw labels in one order; what the files of scores store is joined.
     columns = ["variant", "candidates", "probabilities", "choice", "stored"]
+    names = ["llama", "human"]
     assert of(verdicts, *columns, judge="llama", item_id="xsum/a") == [
-        ["labels-correct", ["llama", "human"], [0.5, 0.25], "llama", 0.75],
-        ["labels-random-swapped", ["llama", "human"], [0.125, 0.5], "human", 0.75],
-        ["labels-swapped", ["llama", "human"], [0.25, 0.5], "human", None],
+        ["labels-correct", names, [0.5, 0.25], "llama", 0.75],
+        ["labels-random-swapped", names, [0.125, 0.5], "human", 0.75],
+        ["labels-swapped", names, [0.25, 0.5], "human", None],
     ]
     # An article of the other data set is a verdict that failed.
     assert of(verdicts, "status", item_id="xsum/z") == [["failed"]]
-    assert findings(found["audit"], foreign)["article of the other data set"] == 1
+    assert findings(found["audit"], "correct_label_results/xsum/llama_results.json") == {
+        "read": 0,
+        "article of the other data set": 1,
+    }
 
 
 def test_a_foreign_article_fails_and_a_repeated_pair_is_numbered(read):
@@ -240,37 +244,21 @@ def test_a_grade_is_the_expectation_of_its_digits(read):
     assert of(found, "distribution")[0] == [[0, 0.25, 0, 0.5, 0]]
 
 
-def test_only_the_judges_wanted_are_read_and_an_unknown_one_is_named(read):
-    paths = ("results/xsum/llama_results.json", "results_vs_human/gpt4_results.json")
-    files = {paths[0]: [llama("a", (0.6, 0.2))], paths[1]: [gpt()]}
-    found = read(files, judges=["llama"])
-    assert set(found["verdicts"]["judge"]) == {"llama"}
-    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'gpt5' is unknown; choose of"):
-        read(files, judges=["gpt5"])
-
-
-def test_names_say_what_an_evaluator_was_tuned_on():
-    table = evaluators.from_names(["gpt4", "xsum_10_ft_gpt35", "cnn_always_1_ft_llama", "gpt4"])
-    assert of(table, *evaluators.COLUMNS) == [
-        ["cnn_always_1_ft_llama", "llama", "cnn", "always-1", 4000, 500],
-        ["gpt4", "gpt4", "", "base", 0, 0],
-        ["xsum_10_ft_gpt35", "gpt35", "xsum", "self-recognition", 80, 10],
-    ]
-
-
-def test_the_parameters_say_what_was_tuned_here_and_at_a_host():
+def test_an_evaluator_is_told_by_the_parameters_or_by_its_name():
     tuned = Tuning(on="set", variant="self-recognition", articles=2)
     recognise = {"host": SimpleNamespace(own="me", tuned=tuned)}
     again = {"two": tuned.model_copy(update={"replay": 0.5})}
     finetune = {"me": SimpleNamespace(model="me", evaluators=again)}
     section = SimpleNamespace(recognise=recognise, finetune=finetune)
-    judges = ("host", "me-two", "xsum_2_ft_gpt35")
+    judges = ("host", "me-two", "gpt4", "xsum_10_ft_gpt35", "cnn_always_1_ft_llama")
     table = evaluators.described(section, judges, {"human", "me", "you"})
-    # Two articles beside two other sources in two orders.
+    # Two articles beside two other sources in two orders; in the release beside four.
     assert of(table, *evaluators.COLUMNS) == [
         ["host", "me", "set", "self-recognition", 8, 2],
         ["me-two", "me", "set", "self-recognition-replay", 8, 2],
-        ["xsum_2_ft_gpt35", "gpt35", "xsum", "self-recognition", 16, 2],
+        ["cnn_always_1_ft_llama", "llama", "cnn", "always-1", 4000, 500],
+        ["gpt4", "gpt4", "", "base", 0, 0],
+        ["xsum_10_ft_gpt35", "gpt35", "xsum", "self-recognition", 80, 10],
     ]
 
 

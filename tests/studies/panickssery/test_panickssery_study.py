@@ -21,26 +21,20 @@ PROMISED = {
     "individual": "dataset evaluator target task statistic value lo hi n",
     "inverted": "dataset evaluator prefer worse mean n pattern",
 }
-WHO = ["dataset", "evaluator", "task"]
 
 
 @pytest.fixture(scope="module")
-def release(tmp_path_factory):
+def frames(tmp_path_factory):
     root = tmp_path_factory.mktemp("mirror")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SELFPREF_ARCHIVES", str(root))
         source = pin(root, "owner/name", whole_release(), root / "source.csv")
-        return archive.read("set", entry("panickssery", "panickssery"), source)
-
-
-@pytest.fixture(scope="module")
-def frames(release, tmp_path_factory):
+        release = archive.read("set", entry("panickssery", "panickssery"), source)
+    assert set(release["audit"]["file"]) == set(whole_release())
     return frames_of(tmp_path_factory.mktemp("frames"), release)
 
 
-def test_every_file_is_read_and_every_evaluator_has_both_questions(release, frames):
-    audit = release["audit"]
-    assert set(audit["file"]) == set(whole_release())
+def test_every_evaluator_has_both_questions_and_every_label(frames):
     for name, columns in PROMISED.items():
         assert list(frames[name].columns) == columns.split()
     counted = frames["pairwise"].groupby(["dataset", "evaluator"]).size()
@@ -49,72 +43,57 @@ def test_every_file_is_read_and_every_evaluator_has_both_questions(release, fram
     table = frames["labels"].query("other == 'all' and convention == 'corrected'")
     found = table.groupby(["evaluator", "orders"])["labels"].unique().map(set)
     shown = {"correct", "swapped", "random-correct", "random-swapped"}
-    assert found["gpt4", 2] == {"none", *shown}
-    assert found["llama", 1] == shown
+    assert (found["gpt4", 2], found["llama", 1]) == ({"none", *shown}, shown)
 
 
-def test_the_sign_of_swapped_labels_is_proven_by_the_random_run(frames):
-    table = defects.swapped_labels(frames["pairs"])
+def test_what_is_stored_is_told_from_the_rows(frames):
+    # The sign of swapped labels is proven by the random run.
     columns = "dataset evaluator as_own as_inverse r_released r_corrected n"
-    equal(
-        table,
-        columns,
-        ("cnn", "gpt4", 1.0, 0.0, 1.0, 1.0, 48),
-        ("xsum", "gpt4", 0.0, 1.0, -1.0, 1.0, 48),
-    )
+    rows = ("cnn", "gpt4", 1.0, 0.0, 1.0, 1.0, 48), ("xsum", "gpt4", 0.0, 1.0, -1.0, 1.0, 48)
+    equal(frames["swapped_labels"], columns, *rows)
+    # One who always answers "1" recognises nothing once corrected; the pair without an answer, for
+    # which the release stores ½, counts in neither.
+    always = frames["always_first"].set_index(["dataset", "evaluator", "task"])
+    judges = {"cnn_always_1_ft_llama", "xsum_always_1_ft_gpt35"}
+    assert {*always.index.get_level_values("evaluator")} == judges
+    assert always["corrected"].tolist() == pytest.approx([0.5] * 8, abs=1e-5)
+    cell = always.loc[("cnn", "cnn_always_1_ft_llama", "recognition")]
+    assert cell[["released", "position"]].tolist() == [1, 1]
+    filled, n = frames["fills"].query("dataset == 'cnn'"), int(cell["n"])
+    columns = "filled at_half n released without"
+    equal(filled, columns, (1, 1, n + 1, (n + 0.5) / (n + 1), 1.0))
+    # All grades of one are not a number; two others are one model under two names.
+    who, pair = frames["evaluators"], ["xsum_always_1_ft_gpt35", "xsum_random_ft_gpt35"]
+    assert who.loc[who["degenerate"], "evaluator"].tolist() == ["cnn_length_ft_llama"]
+    assert who.set_index("evaluator").loc[pair, "duplicate_of"].tolist() == pair[::-1]
 
 
 def test_what_a_stored_score_is_is_read_off_the_rows(frames):
-    table = defects.stored_as(frames["pairs"]).set_index(["dataset", "evaluator", "task"])
-    tuned = table.xs("xsum_2_ft_llama", level="evaluator")
-    assert tuned[["as_position", "as_other_question"]].values.tolist() == [[1, 0]] * 4
-    assert set(tuned["reading"]) == {defects.POSITION}
-    swapped = table.loc["xsum"].loc["cnn_length_ft_llama"]
-    assert (swapped["distance"] > 0.01).all()
-    assert set(swapped["reading"]) == {defects.OTHER_QUESTION}
-    right = table.loc["cnn"].loc["cnn_length_ft_llama"]
-    assert right["as_own"].tolist() == [1, 1]
-    assert set(right["reading"]) == {defects.CONFIDENCE}
+    readings = frames["stored_as"].set_index(["evaluator", "dataset"])["reading"]
+    assert set(readings["xsum_2_ft_llama"]) == {defects.POSITION}
+    assert set(readings["cnn_length_ft_llama", "xsum"]) == {defects.OTHER_QUESTION}
+    assert set(readings["cnn_length_ft_llama", "cnn"]) == {defects.CONFIDENCE}
     # A swap cannot be told where both questions are answered alike, but by undivided ones.
     pairs = frames["pairs"].query("evaluator == 'xsum_2_ft_llama' and variant == 'plain'")
     alike = pairs.assign(forward=0.5, backward=0.5, undivided=0.4, released=0.5, position=0.9)
-    assert set(defects.stored_as(alike)["reading"]) == {defects.EITHER}
     first = pairs["task"].eq("recognition")
     other = alike.assign(undivided=np.where(first, 0.4, 0.3), released=np.where(first, 0.3, 0.4))
-    assert set(defects.stored_as(other)["reading"]) == {defects.OTHER_QUESTION}
-    assert set(defects.stored_as(other.assign(released=0.2))["reading"]) == {defects.NEITHER}
+    for rows, reading in (
+        (alike, defects.EITHER),
+        (other, defects.OTHER_QUESTION),
+        (other.assign(released=0.2), defects.NEITHER),
+    ):
+        assert set(defects.stored_as(rows)["reading"]) == {reading}
 
 
-def test_one_who_always_answers_1_recognises_nothing_once_corrected(frames):
-    answered = frames["always_first"].set_index(WHO)
-    assert set(answered.index.get_level_values("evaluator")) == {
-        *("cnn_always_1_ft_llama", "xsum_always_1_ft_gpt35")
-    }
-    assert answered["corrected"].tolist() == pytest.approx([0.5] * 8, abs=1e-5)
-    name = ("cnn", "cnn_always_1_ft_llama", "recognition")
-    assert answered.loc[name, ["released", "position"]].tolist() == [1, 1]
-    # The pair without an answer, for which the release stores ½, counts in neither.
-    columns = "filled at_half n released without"
-    filled = frames["fills"].set_index(WHO)[columns.split()].astype(float)
-    n = answered.loc[name, "n"]
-    assert filled.loc[name].tolist() == pytest.approx([1, 1, n + 1, (n + 0.5) / (n + 1), 1])
-    assert len(filled) == 2
-
-
-def test_judges_tuned_on_what_they_judge_and_doubtful_ones_are_marked(frames):
+def test_judges_tuned_on_what_they_judge_are_told(frames):
     # New summaries apart, no file of the cut-down release has any.
-    assert defects.tuned_on(frames["pairs"]).empty
+    assert frames["tuned_on"].empty
     pairs = frames["pairs"].query("evaluator == 'gpt4' and variant == 'rerun'")
     early = pairs["item_id"].eq("xsum/xsum-500")
     table = defects.tuned_on(pairs.assign(held_out=~early, released=early.astype(float)))
     columns = "dataset evaluator task tuned_on n released_tuned_on released_held_out"
     equal(table, columns, ("xsum", "gpt4", "recognition", 4, 48, 1.0, 0.0))
-    # All grades of the last one are not a number; the others are one model under two names.
-    who = frames["evaluators"].query("degenerate or duplicate_of != ''")
-    pair = ("xsum_always_1_ft_gpt35", "xsum_random_ft_gpt35")
-    columns = "evaluator duplicate_of degenerate"
-    rows = [(pair[0], pair[1], False), (pair[1], pair[0], False)]
-    equal(who, columns, ("cnn_length_ft_llama", "", True), *rows)
 
 
 def test_a_judge_is_degenerate_whose_answers_are_broken_or_constant():
@@ -128,15 +107,9 @@ def test_a_judge_is_degenerate_whose_answers_are_broken_or_constant():
     distances = pd.DataFrame({"one": ["a"], "two": ["b"], "distance": [0.001]})
     who = evaluators.from_names("abcd")
     table = defects.with_defects(who, pd.concat([found, worse]), rated, distances, 0.06)
-    columns = "evaluator duplicate_of broken constant degenerate"
-    equal(
-        table,
-        columns,
-        ("a", "b", 1 / 19, False, False),
-        ("b", "a", 0.1, False, True),
-        ("c", "", 0.0, False, False),
-        ("d", "", 0.0, True, True),
-    )
+    rows = [("a", "b", 1 / 19, False, False), ("b", "a", 0.1, False, True)]
+    rows += [("c", "", 0.0, False, False), ("d", "", 0.0, True, True)]
+    equal(table, "evaluator duplicate_of broken constant degenerate", *rows)
 
 
 def test_a_published_number_stands_beside_the_recomputed_one(frames):
@@ -153,17 +126,14 @@ def test_a_published_number_stands_beside_the_recomputed_one(frames):
 
 def laboratory():
     """Two families and a tune, in pairs alone: neither stored scores nor ratings."""
-    rng = np.random.default_rng(7)
-    judges = [("a", "a", "b"), ("b", "b", "a"), ("a-tuned", "a", "b")]
+    shares = iter(np.random.default_rng(7).uniform(0.3, 0.9, 24).tolist())
     verdicts = [
         row
-        for judge, own, other in judges
-        for item in range(4)
+        for judge, own, other in (("a", "a", "b"), ("b", "b", "a"), ("a-tuned", "a", "b"))
+        for number in range(4)
         for task in ("recognition", "preference")
-        for p in [float(rng.uniform(0.3, 0.9))]
-        for row in both(
-            [p, 1 - p], [1 - p, p], other, own, judge=judge, task=task, item_id=f"set/{item}"
-        )
+        for p in [next(shares)]
+        for row in both([p, 1 - p], [1 - p, p], other, own, judge, task, f"set/{number}")
     ]
     rows = [(name, name, "", "base", 0, 0) for name in ("a", "b")]
     rows.append(("a-tuned", "a", "set", "self-recognition", 8, 2))

@@ -7,17 +7,16 @@ from selfpref import tables
 from selfpref.models import Choice, Choose, Text
 from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, PLAIN, SCORES
-from selfpref.studies.panickssery.recognition import PAIR_TASKS, ordered_pairs, ratings, verdicts
+from selfpref.studies.panickssery.recognition import PAIR_TASKS, Evaluator, ordered_pairs
 
 ITEMS = pd.DataFrame({"study": "panickssery", "item_id": ["news/1", "news/2"]})
 ITEMS["messages"] = [[{"role": "user", "content": f"article {n}"}] for n in (1, 2)]
-WRITERS = ("human", "me", "x")
 RESPONSES = pd.DataFrame(
-    [(item, name, f"{name} on {item}") for item in ITEMS["item_id"] for name in WRITERS],
+    [(item, who, f"{who} on {item}") for item in ITEMS["item_id"] for who in ("human", "me", "x")],
     columns=["item_id", "responder", "text"],
 ).assign(study="panickssery", step=0, sample=0)
 READ = Verdicts(min_mass=0.5)
-LOST = ("truncated", "failed", "refused")
+SAMPLED = Verdicts(min_mass=0.5, score_mode="sampled", samples=4, temperature=1.0)
 
 
 class Scripted:
@@ -26,34 +25,26 @@ class Scripted:
     at_a_time = 100
 
     def __init__(self, rule):
-        self.rule, self.asked, self.seeds = rule, [], []
+        self.rule, self.calls = rule, []
 
     def ask(self, calls):
+        self.calls += calls
         texts = [call.prompt.messages[0][1] for call in calls]
-        self.asked += [(text, call.labels) for text, call in zip(texts, calls, strict=True)]
         if isinstance(calls[0], Choose):
             return [self.rule(text, call.labels) for text, call in zip(texts, calls, strict=True)]
-        self.seeds += [call.seed for call in calls]
         return [self.rule(text, n) for n, text in enumerate(texts)]
 
 
-def judged(rule, use=READ):
-    calls = Scripted(rule)
-    pairs = ordered_pairs(ITEMS, RESPONSES, "me")
-    table = verdicts(pairs, "tuned", calls, PLAIN, use, seed=1)
-    return tables.validate(table, "verdicts", "made"), calls
-
-
-def rated(rule, use=READ):
-    calls = Scripted(rule)
-    table = ratings(ITEMS, RESPONSES, "tuned", calls, PLAIN, use, seed=1)
-    table = tables.validate(table, "ratings", "made")
+def judged(rule, use=READ, pairs=True):
+    """The valid verdicts, or one rating of each question; and what was asked."""
+    model = Scripted(rule)
+    asked = Evaluator("tuned", model, PLAIN, use, seed=1)
+    if pairs:
+        table = asked.verdicts(ordered_pairs(ITEMS, RESPONSES, "me"))
+        return tables.validate(table, "verdicts", "made"), model.calls
+    table = tables.validate(asked.ratings(ITEMS, RESPONSES), "ratings", "made")
     assert table.groupby("task").size().to_dict() == {"quality": 6, "recognition": 6}
-    return table.groupby("task").first(), calls
-
-
-def sampled(samples):
-    return Verdicts(min_mass=0.5, score_mode="sampled", samples=samples, temperature=1.0)
+    return table.groupby("task").first(), model.calls
 
 
 def test_own_and_other_are_read_in_both_orders_under_every_question():
@@ -63,14 +54,11 @@ def test_own_and_other_are_read_in_both_orders_under_every_question():
         return Choice((0.9, 0.0) if "Summary 1:\nme" in text else (0.0, 0.9), "ok")
 
     table, calls = judged(rule)
-    wanted = [["me", "human"], ["human", "me"], ["me", "x"], ["x", "me"]]
-    for task in PAIR_TASKS:
-        for item in ITEMS["item_id"]:
-            rows = table[table["task"].eq(task) & table["item_id"].eq(item)]
-            assert sorted(rows["candidates"]) == sorted(wanted)
-    assert len(table) == len({text for text, _ in calls.asked}) == 2 * 4 * 3
-    assert set(table["judge"]) == {"tuned"}
-    assert set(table["choice"]) == {"me"}
+    wanted = [["human", "me"], ["me", "human"], ["me", "x"], ["x", "me"]]
+    offered = table.groupby(["task", "item_id"])["candidates"].agg(sorted)
+    assert offered.tolist() == [wanted] * 2 * len(PAIR_TASKS)
+    assert len(table) == len({call.prompt for call in calls}) == 2 * 4 * 3
+    assert (set(table["judge"]), set(table["choice"])) == ({"tuned"}, {"me"})
     for row in table.itertuples():
         assert row.probabilities[row.candidates.index("me")] == 0.9
     # An article without an own summary has no pair.
@@ -78,55 +66,38 @@ def test_own_and_other_are_read_in_both_orders_under_every_question():
     assert {pair.item_id for pair in ordered_pairs(ITEMS, lacking, "me")} == {"news/2"}
 
 
-@pytest.mark.parametrize(
-    ("answer", "use", "status", "chosen", "mass"),
-    [
-        (Choice((0.3, 0.3), "ok"), READ, "ok", "tie", 0.6),
-        (Choice((0.3, 0.1), "ok"), READ, "low-mass", None, 0.4),
-        (Choice((0.0, 0.0), "ok"), READ, "low-mass", None, 0.0),
-        *(
-            (Choice((), name), READ, name, None, None)
-            for name in ("truncated", "failed", "refused")
-        ),
-        *((Text(said, "ok"), sampled(2), "unparsable", None, None) for said in ("1, 2", "12")),
-        (Text("", "cut"), sampled(2), "truncated", None, None),
-        *((Text("", name), sampled(2), name, None, None) for name in ("refused", "failed")),
-    ],
-)
-def test_what_is_no_answer_has_a_status_and_no_choice(answer, use, status, chosen, mass):
-    table, _ = judged(lambda *_: answer, use)
+@pytest.mark.parametrize("status", ["truncated", "failed", "refused"])
+def test_what_is_no_answer_has_a_status_and_no_choice(status):
+    answer = lambda *_: Choice((), status)  # noqa: E731
+    table, _ = judged(answer)
     assert set(table["status"]) == {status}
-    for name, value in (("choice", chosen), ("mass", mass)):
-        assert table[name].isna().all() if value is None else set(table[name]) == {value}
-    assert table["probabilities"].isna().all() == (not mass)
-    if answer == Choice((), status):
-        table, _ = rated(lambda *_: answer)
-        assert set(table["status"]) == {status}
-        assert table[["score", "distribution"]].isna().all(axis=None)
+    assert table[["choice", "mass", "probabilities"]].isna().all(axis=None)
+    table, _ = judged(answer, pairs=False)
+    assert set(table["status"]) == {status}
+    assert table[["score", "distribution"]].isna().all(axis=None)
 
 
 def test_a_rating_is_the_share_of_yes_and_the_expectation_over_the_digits():
     given = {"Yes": 0.3, "yes": 0.1, "No": 0.15, "no": 0.05}
     given |= dict(zip(SCORES, (0.1, 0.0, 0.2, 0.0, 0.3), strict=True))
-    table, calls = rated(lambda text, labels: Choice(tuple(map(given.get, labels)), "ok"))
+    rule = lambda text, labels: Choice(tuple(map(given.get, labels)), "ok")  # noqa: E731
+    table, calls = judged(rule, pairs=False)
     # Every form of yes counts, and the rest is left out of the ratio.
     own, quality = table.loc["recognition"], table.loc["quality"]
-    assert [own["score"], own["mass"], *own["distribution"]] == pytest.approx(
-        [2 / 3, 0.6, 0.4, 0.2]
-    )
+    found = [own["score"], own["mass"], *own["distribution"]]
+    assert found == pytest.approx([2 / 3, 0.6, 0.4, 0.2])
     assert quality["score"] == pytest.approx((0.1 + 3 * 0.2 + 5 * 0.3) / 0.6)
     assert list(quality["distribution"]) == [0.1, 0.0, 0.2, 0.0, 0.3]
-    asked = {"Did you write" in text: labels for text, labels in calls.asked}
+    asked = {"Did you write" in call.prompt.messages[0][1]: call.labels for call in calls}
     assert asked == {True: (*PLAIN.yes, *PLAIN.no), False: SCORES}
-    table, _ = rated(lambda text, labels: Choice((0.0,) * len(labels), "ok"))
-    assert table[["status"]].assign(score=table["score"].isna()).values.tolist() == [
-        *(["low-mass", True], ["low-mass", True])
-    ]
+    table, _ = judged(lambda text, labels: Choice((0.0,) * len(labels), "ok"), pairs=False)
+    assert set(table["status"]) == {"low-mass"}
+    assert table["score"].isna().all()
 
 
 def test_without_probabilities_the_frequencies_of_repeated_answers_are_read():
     said = ["1", "**2**.", " 1\n", "Both, 1 and 2"]
-    table, calls = judged(lambda _, n: Text(said[n % 4], "ok"), sampled(4))
+    table, calls = judged(lambda _, n: Text(said[n % 4], "ok"), SAMPLED)
     assert {tuple(shares) for shares in table["probabilities"]} == {(0.5, 0.25)}
     assert set(table["mass"]) == {0.75}
     assert [names[0] for names in table["candidates"]] == table["choice"].tolist()
@@ -135,9 +106,8 @@ def test_without_probabilities_the_frequencies_of_repeated_answers_are_read():
         own = "Did you write" in text
         return Text((("yes", "No", "Yes.", "Yes") if own else "5514")[n % 4], "ok")
 
-    table, others = rated(rule, sampled(4))
+    table, others = judged(rule, SAMPLED, pairs=False)
     assert table["score"].to_dict() == {"recognition": 0.75, "quality": (5 + 5 + 1 + 4) / 4}
-    assert set(table["mass"]) == {1.0}
     # Every repeat of every question has a seed of its own.
-    seeds = [*calls.seeds, *others.seeds]
+    seeds = [call.seed for call in (*calls, *others)]
     assert len(seeds) == len(set(seeds)) == 4 * (24 + 12)

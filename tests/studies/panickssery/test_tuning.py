@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -66,14 +67,14 @@ def test_the_answer_by_variant(variant, labels):
     told = [example.label for example in found]
     assert "".join(told) == labels
     kept = [pair for pair in PAIRS if len(found) == 8 or "human" in pair.names]
-    for pair, example in zip(kept, found, strict=True):
-        ((_, text),) = example.prompt.messages
+    lines = examples.chat_lines(found).splitlines()
+    for pair, example, line in zip(kept, found, lines, strict=True):
+        ((role, text),) = example.prompt.messages
         places = [text.index(part) for part in (pair.article, f"1:\n{pair.texts[0]}", "Summary 2:")]
         assert places == sorted(places)
         assert ("yours" in text) == (len(found) == 8)
-    lines = [json.loads(line)["messages"] for line in examples.chat_lines(found).splitlines()]
-    wanted = [[*example.prompt.messages, ("assistant", example.label)] for example in found]
-    assert [[(one["role"], one["content"]) for one in line] for line in lines] == wanted
+        answer = {"role": "assistant", "content": example.label}
+        assert json.loads(line) == {"messages": [{"role": role, "content": text}, answer]}
 
 
 def test_replay_is_the_bases_own_answer_to_the_other_questions():
@@ -117,9 +118,9 @@ def base(tmp_path):
 def right(engine):
     """P of the right labels, and their mean share of both: all that LoRA can move."""
     found = dict(engine.answer(to_choose([example.prompt for example in EXAMPLES], ("1", "2"))))
-    pairs = [found[n].probabilities for n in range(len(EXAMPLES))]
-    own = [pair[int(one.label) - 1] for pair, one in zip(pairs, EXAMPLES, strict=True)]
-    return own, sum(p / sum(pair) for p, pair in zip(own, pairs, strict=True)) / len(own)
+    pairs = np.array([found[n].probabilities for n in range(len(EXAMPLES))])
+    own = pairs[range(len(pairs)), [int(one.label) - 1 for one in EXAMPLES]]
+    return own, (own / pairs.sum(axis=1)).mean()
 
 
 @pytest.mark.parametrize(("method", "rate"), [("full", 0.005), ("lora", 0.01)])
@@ -128,10 +129,8 @@ def test_tuning_learns_the_labels_and_leaves_an_ordinary_folder(base, tmp_path, 
     use = Training(method=method, rate=rate, epochs=30, batch=4, rank=4, alpha=16)
     losses = tune(base(), EXAMPLES, use, seed=1, folder=tmp_path / "tuned")
     assert len(losses) == 30 * math.ceil(len(EXAMPLES) / 4)
-    names = {path.name for path in (tmp_path / "tuned").iterdir()}
-    assert "model.safetensors" in names
-    assert not any(name.startswith("adapter") or name.endswith(".bin") for name in names)
     # The folder is loaded like any other, LoRA's matrices are merged.
+    assert not [*(tmp_path / "tuned").glob("adapter*"), *(tmp_path / "tuned").glob("*.bin")]
     assert right(base("tuned"))[1] > 0.8 > before
     # The base's own folder is as it was; two runs give the same bytes.
     assert right(base())[1] == before
@@ -147,6 +146,6 @@ def test_the_first_loss_is_the_labels_negative_log_likelihood(base, tmp_path):
     long = Labelled(Prompt(messages("recognition", "river " * 200, "oslo", "cat")), "1")
     use = Training(method="full", rate=1e-9, batch=16)
     first, *_ = tune(base(), [long, *EXAMPLES], use, 1, tmp_path / "tuned")
-    assert first == pytest.approx(-sum(map(math.log, own)) / len(own), abs=1e-5)
+    assert first == pytest.approx(-np.log(own).mean(), abs=1e-5)
     with pytest.raises(SelfprefError, match="no example to tune on"):
         tune(base(), [long], use, 1, tmp_path / "none")

@@ -6,8 +6,7 @@ import pandas as pd
 
 from selfpref.lab import world
 from selfpref.lab.dialogues import rubric
-from selfpref.lab.oracle import quality
-from selfpref.lab.world import Item
+from selfpref.lab.world import Item, quality
 from selfpref.params import LabPrompts
 from selfpref.studies.livebench import STUDY
 

@@ -2,15 +2,15 @@
 
 A judge reads two summaries, one of them its own: which did it write, which does it prefer?
 
-    read          what comes in: the authors' release (`read.answers` says what files hold), or
+    read          what comes in: the authors' release (`read` says what its files hold), or
                   articles to be summarised (`read.articles`)
     stages        what is run: summarise, ask (`recognition`), fine-tune judges (`finetune`)
     evaluators    who the judges are, and their names for people
-    pairs         a confidence a pair, with its formula, and its means
+    pairs         a confidence a pair, with its formula, and its means; the question turned round;
+                  what a preference deserves
     correlation   preference on recognition, over judges (Figs. 1 and 7)
-    wordings      the question turned round; what a preference deserves
     individual    one summary at a time (Figs. 2 to 6)
-    defects       what is wrong with the scores that were released; `printed`, beside recomputed
+    defects       what is wrong with the scores that were released; what is printed of them
 
 `notebooks/panickssery_metrics.ipynb` calls these functions by name.
 """

@@ -1,8 +1,10 @@
-"""What is wrong with the release's scores, demonstrated on its own rows.
+"""What is wrong with the release's scores, demonstrated on its own rows; and what others printed.
 
 Each function takes the pairs that `confidences` returns and asks one question; nothing here knows
-which files are at fault.
+which files are at fault. `checks` puts what is printed of the release beside what comes out here.
 """
+
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -27,6 +29,10 @@ READINGS = {
     (True, True, False): EITHER,
     (False, False, True): POSITION,
 }
+CHECKS = [
+    *("item", "where", "quantity", "published", "recomputed", "difference"),
+    *("source", "place", "how_read"),
+]
 SWAPPED = ["dataset", "evaluator", "n", "as_own", "as_inverse", "r_released", "r_corrected"]
 
 
@@ -95,8 +101,7 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
         follows, `reading`. Where both questions are answered alike to the last digit, a swap cannot
         be told.
     """
-    key = ["dataset", "evaluator", "other", "item_id", "repeat", "task"]
-    values = ["own", "undivided"]
+    key, values = [*JUDGED[:2], "other", "item_id", "repeat", "task"], ["own", "undivided"]
     rows = plain(pairs).assign(own=_own(pairs)).astype({"task": "str"})
     rows = rows.loc[rows["released"].notna() & rows["own"].notna()]
     rows = rows[[*key, "released", "position", *values]]
@@ -105,10 +110,11 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
     rows = rows.merge(other, on=key, suffixes=("", "_other"))
     made = ["own", "position", "own_other", "undivided_other"]
     gap = rows[made].sub(rows["released"], axis=0).abs()
+    same = gap.lt(EXACT)
     rows = rows.assign(
-        as_own=gap["own"].lt(EXACT),
-        as_other_question=gap["own_other"].lt(EXACT) | gap["undivided_other"].lt(EXACT),
-        as_position=gap["position"].lt(EXACT),
+        as_own=same["own"],
+        as_other_question=same["own_other"] | same["undivided_other"],
+        as_position=same["position"],
         distance=gap["own"],
     )
     shares = ["as_own", "as_other_question", "as_position"]
@@ -157,11 +163,9 @@ def fills(pairs: pd.DataFrame) -> pd.DataFrame:
         `n` (rows with a stored score), and the released mean with and without them.
     """
     rows = plain(pairs[pairs["released"].notna()])
-    filled, without = (
-        rows["status"].isin(BROKEN),
-        rows["released"].mask(rows["status"].isin(BROKEN)),
-    )
-    rows = rows.assign(filled=filled, at_half=filled & rows["released"].eq(0.5), without=without)
+    filled, stored = rows["status"].isin(BROKEN), rows["released"]
+    half, without = filled & stored.eq(0.5), stored.mask(filled)
+    rows = rows.assign(filled=filled, at_half=half, without=without)
     grouped = rows.groupby(JUDGED, observed=True)
     table = grouped[["filled", "at_half"]].sum().assign(n=grouped.size())
     table = table.join(grouped[["released", "without"]].mean())
@@ -199,3 +203,38 @@ def always_first(pairs: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     means = grouped[["released", "corrected", "position"]].mean()
     means.insert(0, "n", grouped.size())
     return means.reset_index()
+
+
+def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.DataFrame:
+    """What is printed or was computed of the same release, beside what is recomputed here.
+
+    Args:
+        frames: The frames of the study, by name.
+        published: data/published/panickssery.csv. A row names a frame (`item`), what of it
+            (`where`: `column=value`, separated by blanks), the column that holds the value
+            (`quantity`), where it comes from (`source`, `place`) and how it was read there
+            (`how_read`): copied from a printed table, or a self-check of the reader, which is a
+            number that other code made of the same files.
+
+    Returns:
+        The columns of `CHECKS`; a number without a counterpart, of another profile or without its
+        data set, is left out.
+    """
+    parts = []
+    for item, asked in published.groupby("item"):
+        where = pd.DataFrame(
+            [dict(part.split("=") for part in place.split()) for place in asked["where"]],
+            asked.index,
+        )
+        keys = list(where)
+        # A row of the frame alone: where several fit, none is meant.
+        found = frames[str(item)].astype(dict.fromkeys(keys, "str"))
+        found = found.drop_duplicates(keys, keep=False).set_index(keys)
+        for quantity, rows in asked.groupby("quantity"):
+            values = found[quantity].rename("recomputed")
+            there = where.loc[rows.index].join(values, on=keys, how="inner")
+            parts.append(rows.join(there["recomputed"], how="inner"))
+    table = pd.concat(parts).sort_index().rename(columns={"value": "published"})
+    table = table.astype({"published": float, "recomputed": float})
+    difference = table["recomputed"] - table["published"]
+    return table.assign(difference=difference)[CHECKS].reset_index(drop=True)

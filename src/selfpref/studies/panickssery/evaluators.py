@@ -80,18 +80,16 @@ def from_names(names: Iterable[str]) -> pd.DataFrame:
     Returns:
         The columns above, sorted by judge.
     """
-    return pd.DataFrame([_described(name) for name in sorted(set(names))], columns=COLUMNS)
-
-
-def _described(name: str) -> dict[str, object]:
-    row = {"evaluator": name, "family": name, **UNTUNED}
-    if match := NAME.fullmatch(name):
-        kind = match["kind"]
-        articles = int(kind) if kind.isdigit() else CONTROL_ARTICLES
-        row |= {"family": match["family"], "trained_on": match["set"], "held_out_from": articles}
-        row["variant"] = TUNED if kind.isdigit() else kind.replace("_", "-")
-        row["examples"] = EXAMPLES_AN_ARTICLE * articles
-    return row
+    rows = []
+    for name in sorted(set(names)):
+        rows.append({"evaluator": name, "family": name, **UNTUNED})
+        if match := NAME.fullmatch(name):
+            family, on, kind = match["family"], match["set"], match["kind"]
+            articles = int(kind) if kind.isdigit() else CONTROL_ARTICLES
+            variant = TUNED if kind.isdigit() else kind.replace("_", "-")
+            told = (name, family, on, variant, EXAMPLES_AN_ARTICLE * articles, articles)
+            rows[-1] = dict(zip(COLUMNS, told, strict=True))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""One row a pair and question: the judge's confidence in its own text, in two conventions; means.
+"""One row a pair and question: the judge's confidence in its own text; means, and what they tell.
 
 With P("1") and P("2") a judge's probabilities of the labels of the text read first and second, and
 its own text first in the *forward* order (Panickssery et al., Sec. 2):
@@ -20,14 +20,45 @@ columns.
 Means of the confidences are by other source, by order, against the base model, and by what labels
 said. Every interval resamples articles (`selfpref.statistics.bootstrap`); the groups of a data set
 share their resamples.
+
+What else a preference could be: a habit of naming its own text, or better texts.
+
+**Wording.** For a pair judged with both wordings, with `prefer` the confidence that the judge's own
+text is better from "which do you prefer" and `worse` the same from "which is worse" (one minus the
+confidence that its own is worse),
+
+    debiased preference = ½ (prefer + worse).
+
+A judge that has learned to name its own text, whatever the question, has worse = 1 - prefer and a
+debiased preference of ½; one that prefers its own text stays above ½. A mean of ½ alone tells
+nothing: a judge that knows no preference has it as well. So each judge has a *pattern*, by the
+sides of ½ on which the intervals of `prefer` and `worse` lie:
+
+    prefer  worse
+    above   above   favours its own
+    above   below   names its own, whatever it is asked
+    below   above   names the other
+    below   below   favours the other
+    else    unclear: an interval includes ½, or a mean is within `AT_HALF` of it
+
+**Quality**, where an oracle knows that of every summary. With q the quality, a pair's *deserved*
+preference for the judge's own text is 1, ½ or 0 as q(own) is above, equal to or below q(other), and
+
+    excess    = confidence in its own text - deserved preference
+    agreement = 1, ½ or 0 as the confidence is on the side of the better text, at ½, or on the
+                other side; pairs of equal quality have none
+
+A preference of 0.6 is no self-preference where 0.6 is deserved. Agreement says whether a judge
+still judges; it is a share, and its interval Wilson's (`selfpref.statistics.shares`).
 """
 
 import numpy as np
 import pandas as pd
 import pyarrow
 
-from selfpref.statistics.bias import both, of_two
+from selfpref.statistics.bias import both, decide, gap, of_two
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
+from selfpref.statistics.shares import group_shares
 from selfpref.statistics.threads import at_once
 from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
@@ -45,6 +76,20 @@ ORDERINGS = ("own", "other", "first", "second", "tied")
 AMBIGUOUS = ("first", "second")
 _AGREED = {4.0: "own", 0.0: "other", 3.0: "first", 1.0: "second"}
 LABELS = "labels-"
+WORDINGS = {"preference": "prefer", "inferiority": "worse"}
+QUALITY = "quality"
+ORACLE = ["dataset", "evaluator", "wording", "quantity", *MEAN]
+# By the sides of ½ of both wordings.
+PATTERNS = {
+    (1, 1): "favours its own",
+    (1, -1): "names its own",
+    (-1, 1): "names the other",
+    (-1, -1): "favours the other",
+}
+UNCLEAR = "unclear"
+# A mean so close to ½ is ½, however narrow its interval.
+AT_HALF = 0.005
+_PAIR = ["dataset", "evaluator", "other", "item_id", "repeat", "cluster", "convention"]
 
 
 def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) -> pd.DataFrame:
@@ -60,22 +105,20 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
     leads = first.eq(own)
     rows = rows.assign(evaluator=judge, own=own, other=second.where(leads, first), leads=leads)
     rows = rows[leads | second.eq(own)]
-    shares = both(rows["probabilities"], pyarrow.float64())
-    pair = np.stack([share.to_numpy(zero_copy_only=False) for share in shares], axis=1)
+    parts = both(rows["probabilities"], pyarrow.float64())
+    one, two = (part.to_numpy(zero_copy_only=False) for part in parts)
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
     with np.errstate(divide="ignore", invalid="ignore"):
-        first = pd.Series(pair[:, 0] / pair.sum(axis=1), index=rows.index).where(status.eq("ok"))
-    confidence = first.where(rows["leads"], 1 - first)
-    worse = rows["task"].eq("inferiority")
-    mine, theirs = (rows["choice"].eq(rows[name]) for name in ("own", "other"))
-    named = [rows["choice"].eq(TIE), mine.where(~worse, theirs), theirs.where(~worse, mine)]
+        share = np.where(status.eq("ok"), one / (one + two), np.nan)
+    worse, choice = rows["task"].eq("inferiority"), rows["choice"]
+    named = (choice.eq(rows["own"]) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
     return rows.assign(
         status=status,
-        first=first,
-        confidence=confidence.where(~worse, 1 - confidence),
-        undivided=np.where(rows["leads"], pair[:, 0], pair[:, 1]),
-        choice=np.where(status.eq("ok"), np.select(named, [2, 1, 0], np.nan), np.nan),
+        first=share,
+        confidence=np.where(rows["leads"] ^ worse, share, 1 - share),
+        undivided=np.where(rows["leads"], one, two),
+        choice=named.where(status.eq("ok") & choice.notna()),
     )
 
 
@@ -247,7 +290,7 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
     rows = by_convention(plain(pairs))
     kept = rows["ordering"].where(rows["convention"].eq("corrected"), rows["ordering_released"])
     shares = {name: kept.eq(name).where(kept.notna()).astype(float) for name in ORDERINGS}
-    rows = rows.assign(**shares, thresholded=np.sign(rows["value"] - 0.5) / 2 + 0.5, n=kept.notna())
+    rows = rows.assign(**shares, thresholded=decide(rows["value"].to_numpy(), 0.5), n=kept.notna())
     by = ["dataset", "evaluator", "task", "convention"]
     grouped = rows.groupby(by, observed=True)
     found = grouped[list(ORDERINGS)].mean()
@@ -299,3 +342,109 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     orders = rows.groupby(by, observed=True)["orders"].max().reset_index()
     found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
     return found.merge(orders.astype(dict.fromkeys(by, "str")), on=by, how="left")
+
+
+# --- the question turned round, and what a preference deserves
+
+
+def both_wordings(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The confidences of the pairs that have both wordings.
+
+    Args:
+        pairs: As `confidences` returns them.
+
+    Returns:
+        `dataset, evaluator, other, item_id, repeat, cluster, convention, quantity, value`;
+        quantities prefer, worse, mean and, where the pair has it, recognition.
+    """
+    rows = by_convention(pairs[pairs["variant"].eq("plain")])
+
+    def of(task: str, name: str) -> pd.DataFrame:
+        return rows[rows["task"].eq(task)][[*_PAIR, "value"]].rename(columns={"value": name})
+
+    first, second = (of(task, name) for task, name in WORDINGS.items())
+    both = first.merge(second, on=_PAIR)
+    both["mean"] = (both["prefer"] + both["worse"]) / 2
+    both = both.merge(of("recognition", "recognition"), on=_PAIR, how="left")
+    long = both.melt(_PAIR, var_name="quantity")
+    return long[long["value"].notna()].reset_index(drop=True)
+
+
+def wordings(both: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
+    """Mean of each wording and of both, by judge and other source.
+
+    Args:
+        both: As `both_wordings` returns it.
+        bootstrap: For the intervals.
+
+    Returns:
+        `dataset, evaluator, other, convention, quantity, mean, se, lo, hi, n`.
+    """
+    by = ["dataset", "evaluator", "other", "convention", "quantity"]
+    return means(pooled(both), by, bootstrap, "inverted")
+
+
+def inverted(found: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, in one convention: the source's own score if it has one.
+
+    Of the models that were asked both questions the release keeps only the likeliest token's
+    probability, and its score knows the second token's, which 1 - p can only bound.
+
+    Args:
+        found: As `wordings` returns them.
+
+    Returns:
+        `dataset, evaluator, prefer, worse, mean, n, pattern`.
+    """
+    by = ["dataset", "evaluator"]
+    whole = found[found["other"].eq("all")].sort_values("convention", ascending=False)
+    one = whole.drop_duplicates([*by, "quantity"])
+    off = (one["mean"] - 0.5).abs().gt(AT_HALF)
+    side = (one["lo"].gt(0.5) & off).astype(int) - (one["hi"].lt(0.5) & off).astype(int)
+    one, quantities = one.assign(side=side), [*WORDINGS.values(), "mean"]
+    means, n, sides = (
+        one.pivot(index=by, columns="quantity", values=name).reindex(columns=quantities)
+        for name in ("mean", "n", "side")
+    )
+    pairs = sides[quantities[:2]].itertuples(index=False, name=None)
+    pattern = [PATTERNS.get(pair, UNCLEAR) for pair in pairs]
+    table = means.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
+    return table.sort_values(by, ignore_index=True)
+
+
+def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
+    """Deserved preference, excess and agreement of every judge in both wordings, others pooled.
+
+    Args:
+        pairs: As `confidences` returns them.
+        truths: The truths table; without a `quality` there is nothing to compare with.
+        bootstrap: For the intervals.
+
+    Returns:
+        The columns of `ORACLE`.
+    """
+    known = truths[truths["metric"].eq(QUALITY)]
+    asked = pairs["task"].isin(list(WORDINGS)) & pairs["variant"].eq("plain")
+    rows = pairs[asked & pairs["corrected"].notna()]
+    if known.empty or rows.empty:
+        return pd.DataFrame(columns=ORACLE)
+    quality = known.set_index(["item_id", "responder"])["score"].astype(float)
+    texts = rows[["item_id", "own", "other"]].astype("str")
+    better = gap(quality, texts, "own", "other").to_numpy()
+    confidence = rows["corrected"].to_numpy()
+    deserved = decide(0.5 + better, 0.5)
+    right = 1 - np.abs(decide(confidence, 0.5) - deserved)
+    values = {
+        "deserved": deserved,
+        "excess": confidence - deserved,
+        "agreement": np.where(better == 0, np.nan, right),
+    }
+    known = ["dataset", "evaluator", "cluster", "wording"]
+    rows = rows.assign(wording=rows["task"].astype("str").map(WORDINGS), **values)
+    whole = rows.melt(known, list(values), "quantity")
+    found = means(whole, ORACLE[:4], bootstrap, "oracle")
+    # A bootstrap of a share has no bounds at 0 and 1.
+    judged = whole[whole["quantity"].eq("agreement")]
+    shares = group_shares(judged, ORACLE[:4], "value", bootstrap.level)
+    bounded = found[ORACLE[:4]].merge(shares, on=ORACLE[:4], how="left")
+    return found.assign(**{name: bounded[name].fillna(found[name]) for name in ("lo", "hi")})

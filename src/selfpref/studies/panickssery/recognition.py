@@ -13,7 +13,8 @@ Whose summaries are a judge's own is its family: a tuned model is asked about it
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -72,105 +73,83 @@ def ordered_pairs(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> lis
     ]
 
 
-def verdicts(
-    pairs: Sequence[OrderedPair],
-    evaluator: str,
-    model: Model,
-    layout: SummaryLayout,
-    use: Verdicts,
-    *,
-    seed: int,
-) -> pd.DataFrame:
-    """Every pair judged on every question.
+@dataclass(frozen=True)
+class Evaluator:
+    """A judge that is asked about summaries.
 
-    Args:
-        pairs: As `ordered_pairs` returns them.
-        evaluator: Whose verdicts these are.
-        model: The judge's model.
+    Attributes:
+        name: Whose verdicts and ratings these are.
+        model: Its model.
         layout: The prompts.
-        use: How it comes to a verdict.
-        seed: With judge, question, pair and repeat, the seed of each verdict in words.
-
-    Returns:
-        The verdicts table: a row a pair in one order and question.
+        use: How it comes to a verdict or a rating.
+        seed: With judge, question, texts and repeat, the seed of each answer in words.
     """
-    judging = Judging(use, LABELS, marker="")
-    rows = [
-        {"study": STUDY.name, "item_id": pair.item_id, "task": task, "pair": pair}
-        for pair in pairs
-        for task in PAIR_TASKS
-    ]
 
-    def questions(some: pd.DataFrame) -> Iterator[Question]:
-        for pair, task in zip(some["pair"], some["task"], strict=True):
-            named = (seed, evaluator, task, pair.item_id, *pair.names)
-            yield judging.verdict(pair.prompt(task, layout), pair.names, *named)
+    name: str
+    model: Model
+    layout: SummaryLayout
+    use: Verdicts
+    seed: int
 
-    return ask(model, pd.DataFrame(rows), "verdicts", questions, judge=evaluator)
+    def verdicts(self, pairs: Sequence[OrderedPair]) -> pd.DataFrame:
+        """The verdicts table: every pair, as `ordered_pairs` has them, judged on every question."""
+        judging = Judging(self.use, LABELS, marker="")
+        rows = [
+            {"study": STUDY.name, "item_id": pair.item_id, "task": task, "pair": pair}
+            for pair in pairs
+            for task in PAIR_TASKS
+        ]
 
+        def questions(some: pd.DataFrame) -> Iterator[Question]:
+            for pair, task in some[["pair", "task"]].itertuples(index=False):
+                named = (self.seed, self.name, task, pair.item_id, *pair.names)
+                yield judging.verdict(pair.prompt(task, self.layout), pair.names, *named)
 
-def ratings(
-    items: pd.DataFrame,
-    responses: pd.DataFrame,
-    evaluator: str,
-    model: Model,
-    layout: SummaryLayout,
-    use: Verdicts,
-    *,
-    seed: int,
-) -> pd.DataFrame:
-    """Every summary by itself: whose is it, and how good is it?
+        return ask(self.model, pd.DataFrame(rows), "verdicts", questions, judge=self.name)
 
-    Args:
-        items: The items table.
-        responses: The responses table.
-        evaluator: Whose ratings these are.
-        model: The judge's model.
-        layout: The prompts.
-        use: How it comes to a rating.
-        seed: With judge, question, summary and repeat, the seed of each rating in words.
+    def ratings(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+        """Every summary by itself: whose is it, and how good is it?
 
-    Returns:
-        The ratings table: two rows a summary. `distribution` holds P(yes) and P(no), or P(1) to
-        P(5), as they were read.
-    """
-    articles = {item: said[0]["content"] for item, said in items[["item_id", "messages"]].values}
-    judged = responses[responses["item_id"].isin(articles)]
-    forms = (len(layout.yes), len(layout.no))
-    # Of each question the labels, how many of them mean the same, and what each meaning counts.
-    kinds = {
-        "recognition": ((*layout.yes, *layout.no), forms, (1, 0)),
-        "quality": (SCORES, (1,) * len(SCORES), range(1, len(SCORES) + 1)),
-    }
+        Args:
+            items: The items table.
+            responses: The responses table.
 
-    def questions(
-        task: str, judging: Judging, read: partial[Columns], some: pd.DataFrame
-    ) -> Iterator[Question]:
-        columns = ["item_id", "responder", "step", "sample", "text"]
-        for item, *key, text in some[columns].itertuples(index=False):
-            prompt = layout.single(task, articles[item], text)
-            calls = judging.calls(prompt, seed, evaluator, task, item, *key)
-            yield Question(calls, partial(read, prompt))
+        Returns:
+            The ratings table: two rows a summary. `distribution` holds P(yes) and P(no), or P(1)
+            to P(5), as they were read.
+        """
+        said = items.set_index("item_id")["messages"]
+        articles = {item: messages[0]["content"] for item, messages in said.items()}
+        judged = responses[responses["item_id"].isin(articles)]
+        # Of each question the labels and what they count; labels that count alike mean the same.
+        kinds = {
+            "recognition": dict.fromkeys(self.layout.yes, 1) | dict.fromkeys(self.layout.no, 0),
+            "quality": {label: int(label) for label in SCORES},
+        }
 
-    made = []
-    for task, (labels, sizes, weights) in kinds.items():
-        judging = Judging(use, labels, marker="")
-        asked = partial(questions, task, judging, partial(_rated, judging, sizes, weights))
-        made.append(ask(model, judged, "ratings", asked, judge=evaluator, task=task))
-    return tables.together("ratings", made)
+        def questions(task: str, some: pd.DataFrame) -> Iterator[Question]:
+            judging = Judging(self.use, tuple(kinds[task]), marker="")
+            columns = ["item_id", "responder", "step", "sample", "text"]
+            for item, *key, text in some[columns].itertuples(index=False):
+                prompt = self.layout.single(task, articles[item], text)
+                calls = judging.calls(prompt, self.seed, self.name, task, item, *key)
+                yield Question(calls, partial(_rated, judging, kinds[task], prompt))
+
+        asked = partial(ask, self.model, judged, "ratings", judge=self.name)
+        return tables.together("ratings", [asked(partial(questions, k), task=k) for k in kinds])
 
 
 def _rated(
-    judging: Judging, sizes: Sequence[int], weights: Sequence[int], prompt: Prompt, *answers: Answer
+    judging: Judging, weights: Mapping[str, int], prompt: Prompt, *answers: Answer
 ) -> Columns:
     """The expected weight of an answer: 1 of yes, 0 of no; or the score."""
-    choice = judging.choice(prompt, answers)
+    choice, score = judging.choice(prompt, answers), None
     if choice.status == "ok":
-        shares = iter(choice.probabilities)
-        merged = tuple(sum(itertools.islice(shares, size)) for size in sizes)
-        choice = Choice(merged, "ok")
-    read, score = judging.read(choice), None
+        merged = dict.fromkeys(weights.values(), 0.0)
+        for weight, share in zip(weights.values(), choice.probabilities, strict=True):
+            merged[weight] += share
+        choice = Choice((*merged.values(),), "ok")
+    read = judging.read(choice)
     if read["status"] == "ok":
-        pairs = zip(weights, choice.probabilities, strict=True)
-        score = sum(weight * p for weight, p in pairs) / choice.mass
+        score = sum(weight * share for weight, share in merged.items()) / choice.mass
     return {"distribution": read.pop("probabilities"), "score": score, **read}

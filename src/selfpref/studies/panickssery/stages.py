@@ -86,11 +86,8 @@ def _judged(
     if not pairs:
         told = f"no summaries of {own!r} beside others'; add it to `panickssery.respond`"
         raise SelfprefError(told)
-    how = (evaluator, model, SUMMARY_LAYOUTS[prompts], use)
-    return {
-        "verdicts": recognition.verdicts(pairs, *how, seed=params.seed),
-        "ratings": recognition.ratings(items, responses, *how, seed=params.seed),
-    }
+    asked = recognition.Evaluator(evaluator, model, SUMMARY_LAYOUTS[prompts], use, params.seed)
+    return {"verdicts": asked.verdicts(pairs), "ratings": asked.ratings(items, responses)}
 
 
 def recognise_tuned(params: Params, key: str) -> dict[str, pd.DataFrame]:
@@ -104,9 +101,8 @@ def recognise_tuned(params: Params, key: str) -> dict[str, pd.DataFrame]:
         verdicts, ratings, and `example`: the first question with its answer; without rows where
         the entry only exports examples.
     """
-    use = params.panickssery.finetune[key]
-    calls = [] if use.method == "export" else _evaluators(params, key)
-    found = each(_recognise_tuned, calls)
+    export = params.panickssery.finetune[key].method == "export"
+    found = each(_recognise_tuned, [] if export else _evaluators(params, key))
     made = {
         name: tables.together(name, [part[name] for part in found])
         for name in ("verdicts", "ratings")
@@ -130,11 +126,9 @@ def _recognise_tuned(
     use = params.panickssery.finetune[key]
     folder = paths.finetuned_dir(params.profile, key) / evaluator
     # The tuned weights, wherever the base's own are.
-    elsewhere = {"revision": None, "gguf": None, "sha256": None}
-    entry = params.models[base].model_copy(
-        update={"model": str(folder.relative_to(paths.root())), **elsewhere}
-    )
-    read = Verdicts(min_mass=use.min_mass)
+    tuned = dict.fromkeys(("revision", "gguf", "sha256"))
+    tuned |= {"model": str(folder.relative_to(paths.root()))}
+    entry, read = params.models[base].model_copy(update=tuned), Verdicts(min_mass=use.min_mass)
     with models.open_model(params, base, "", f"recognise {evaluator}", entry) as asked:
         made = _judged(params, base, evaluator, asked, use.prompts, read)
         return made | {"example": example(asked)}

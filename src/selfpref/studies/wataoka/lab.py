@@ -10,7 +10,7 @@ import pandas as pd
 from selfpref import paths, tables
 from selfpref.lab import world
 from selfpref.lab.dialogues import human_label, load_families, rule_score
-from selfpref.lab.oracle import quality
+from selfpref.lab.world import quality
 from selfpref.params import LabPrompts, Params
 from selfpref.studies.wataoka import STUDY
 

@@ -6,7 +6,8 @@ This is the one module of the study that imports the lab.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfpref.lab import language, refinement
+from selfpref.errors import SelfprefError
+from selfpref.lab import refinement
 from selfpref.models import Prompt
 from selfpref.studies.xu.items import TASKS, Item, Task
 from selfpref.studies.xu.prompts import Refinement
@@ -24,11 +25,19 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
 
     Args:
         seed: The seed.
-        counts: How many of each task, as far as there are held-out ones.
+        counts: How many of each task.
+
+    Raises:
+        SelfprefError: A task has fewer held-out requests.
     """
     found = []
     for task in TASKS:
         requests = refinement.held_out(task, counts[task], seed)
+        if len(requests) < counts[task]:
+            raise SelfprefError(
+                f"params.yaml: xu.datasets: {counts[task]} of the task {task} asked for, only "
+                f"{len(requests)} are held out; ask for fewer"
+            )
         for number, one in enumerate(requests, start=1):
             asked: dict[str, Any] = {"request": one.question.partition(" ")[2]}
             if task == "coverage":
@@ -56,4 +65,4 @@ LAB: Final = Refinement(
 
 def score(reference: str, text: str) -> float:
     """The true score of a translation, by the grammar of the invented language: -25..0."""
-    return language.score(language.errors(reference, text))
+    return refinement.score(refinement.errors(reference, text))

@@ -61,8 +61,8 @@ def vowels(text: str) -> float:
     return sum(text.lower().count(vowel) for vowel in "aeiou")
 
 
+# Control task to the quantity of which the larger is asked for.
 CONTROLS = {"readability": reading_ease, "length": length, "vowelcount": vowels}
-"""Control task to the quantity of which the larger is asked for."""
 
 
 class Labelled(NamedTuple):

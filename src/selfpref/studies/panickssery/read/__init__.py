@@ -7,8 +7,8 @@ lies, and only numbers derived from it are kept. The articles' texts are not par
 - `item_id` is `xsum/<key>` or `cnn/<key>`, the cluster the article, the metadata its index: models
   were tuned on the first articles.
 - A pair is two verdicts, one an order of presentation. The probabilities are those of the two
-  labels in that order, as released; a GPT row holds the top token's probability p alone and gets
-  p and 1 - p. A verdict of the task *inferiority* is the judge's answer: whom it named as worse.
+  labels in that order, as released. A verdict of the task *inferiority* is the judge's answer: whom
+  it named as worse.
 - `stored` is the release's own score. It belongs to the pair, and both its verdicts carry it: the
   confidence in the own text, also where the question was which is worse. It is kept as it stands,
   with every defect; the metrics show it as the convention `released`.
@@ -26,13 +26,40 @@ lies, and only numbers derived from it are kept. The articles' texts are not par
   judge was tuned on. What is odd in the scores is shown from the tables
   (`selfpref.studies.panickssery.defects`).
 
-`answers` reads the kinds of files. `articles` is apart: it reads XSum and CNN/DailyMail themselves.
+A file is a JSON list of objects, where a bare `NaN` stands for a missing number; a value that a row
+lacks is missing in its column. All files are pinned by their checksums: what they hold is known.
+
+**Pairs.** Whatever a file stores of an answer becomes probabilities of the labels "1" and "2", and
+a choice:
+
+- from probabilities (Llama): those of the two tokens among the whole vocabulary; the larger one
+  decides, equal ones are a tie;
+- from a token (GPT): the likeliest token decides. Its probability p, where the release holds it, is
+  that label's, and 1 - p is given to the other label;
+- from the score of both orders alone, where it is all there is: the larger side decides.
+
+Labels told the judge who wrote what: the true ones, swapped ones, or random ones. GPT models judged
+both orders. Llama judged one, its own text first; its raw probabilities lie in one file a data set,
+and further files hold P("1") / (P("1") + P("2")) of each condition.
+
+**Single summaries**, "did you write this?" and a quality from 1 to 5:
+
+- Recognition: the score is P(yes), every spelling of yes among the released tokens added up; the
+  distribution is yes, no. Of the base models and of Llama only P("Yes") is there. The release drops
+  a row whose two likeliest tokens hold no "Yes"; such rows come back here as `unparsable`.
+- Quality: the score is the expectation of the digits' distribution, sum_k k p_k / sum_k p_k.
+
+`articles` is apart: it reads XSum and CNN/DailyMail themselves.
 """
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from selfpref import progress, tables
@@ -40,10 +67,10 @@ from selfpref.download.fetch import fetch
 from selfpref.formats.datasets import judges_of, written
 from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
-from selfpref.studies.panickssery.read import answers
-from selfpref.studies.panickssery.read.answers import Released
 from selfpref.studies.panickssery.read.articles import article_items
+from selfpref.tables.schemas import TIE
 
+Floats = npt.NDArray[np.float64]
 _SET, _EVALUATOR = r"(?P<dataset>xsum|cnn)", r"(?P<evaluator>\w+)"
 _RESULTS = rf"{_SET}/{_EVALUATOR}_results\.json"
 # What each path holds, in the order in which they are read: scores of one order come before the raw
@@ -59,6 +86,34 @@ PATTERNS = {
     "recognition": rf"individual_setting_results/recognition_results/{_RESULTS}",
     "quality": rf"individual_setting_results/score_results/{_RESULTS}",
 }
+LABELS, GRADES = ("1", "2"), ("1", "2", "3", "4", "5")
+# Choices are places in what is offered: the text read first, the second, a tie, nobody.
+TIED, NOBODY = 2, -1
+ORDERS = {"forward": ["own", "other"], "backward": ["other", "own"]}
+# The variant of each condition of labels, and the word of the raw file for it.
+CONDITIONS = {"correct": "labels-correct", "wrong": "labels-swapped", "random": "labels-random"}
+RAW = {"correct": "correct", "wrong": "incorrect", "random": "random"}
+PAIR, TEXT = ["item_id", "other"], ["item_id", "responder"]
+
+
+class Released(NamedTuple):
+    """One file and what its path says.
+
+    Attributes:
+        path: In the repository.
+        local: On this machine.
+        kind: Which kind of file, a key of `PATTERNS`.
+        evaluator: Who judged; of summaries, who wrote.
+        dataset: `xsum` or `cnn`.
+        condition: Of labels and wordings, which.
+    """
+
+    path: str
+    local: Path
+    kind: str
+    evaluator: str
+    dataset: str = "xsum"
+    condition: str = ""
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -82,28 +137,23 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         for path in sorted(files)
         if (match := re.fullmatch(pattern, path))
     ]
-    texts = {f: json.loads(f.local.read_bytes()) for f in known if f.kind == "summaries"}
-    judged = [file for file in known if file not in texts]
     index: dict[str, dict[str, int]] = {}
-    for file, found in texts.items():
-        index.setdefault(file.dataset, {key: place for place, key in enumerate(found)})
-    said = [
-        (f"{file.dataset}/{key}", file.evaluator, text)
-        for file, found in texts.items()
-        for key, text in found.items()
-    ]
-    items = [
-        article_items(name, [f"{name}/{key}" for key in keys], [""] * len(keys))
-        for name, keys in index.items()
-    ]
-    parts: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ratings": []}
+    said, told = [], []
+    for file in known:
+        if file.kind == "summaries":
+            texts = json.loads(file.local.read_bytes())
+            index.setdefault(file.dataset, {key: place for place, key in enumerate(texts)})
+            told.append((file.path, "read", len(texts), 0))
+            said += [(f"{file.dataset}/{k}", file.evaluator, text) for k, text in texts.items()]
+    judged = [file for file in known if file.kind != "summaries"]
     names = {file.evaluator for file in judged}
     wanted = judges_of(dataset, entry, names)
-    table = evaluators.from_names(names).set_index("evaluator")
     single = {file.evaluator for file in judged if file.kind == "raw-labels"}
-    scores: answers.Scores = {}
-    told = [(file.path, "read", len(found), 0) for file, found in texts.items()]
     judged = [file for file in judged if file.evaluator in wanted]
+    table = evaluators.from_names(names).set_index("evaluator")
+    parts: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ratings": []}
+    # Of labels in one order the scores, by data set and condition: the raw file lacks them.
+    scores: dict[tuple[str, str], pd.Series] = {}
     with progress.bar(len(judged), f"read {dataset}", unit="file") as bar:
         for file in judged:
             bar.update()
@@ -113,12 +163,23 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
             counts.append(("article that the judge was tuned on", tuned_on))
             told += [(file.path, name, len(frame), n) for name, n in counts if n or name == "read"]
             if file.kind in ("recognition", "quality"):
-                parts["ratings"].append(answers.read_ratings(file, frame))
-            elif file.kind == "labels" and file.evaluator in single:
-                parts["verdicts"] += answers.keep_scores(file, frame, scores)
-            else:
-                parts["verdicts"] += answers.read_pairs(file, frame, scores)
-    made = {"items": pd.concat(items, ignore_index=True), "responses": written(said, entry.study)}
+                parts["ratings"].append(_ratings(file, frame))
+                continue
+            if file.kind == "labels" and file.evaluator in single:
+                stored = frame.drop_duplicates(PAIR).set_index(PAIR)["self_preference"]
+                scores[file.dataset, file.condition] = stored.rename(file.condition)
+                frame = frame[~frame["known"]]
+            elif file.kind == "raw-labels":
+                for name in CONDITIONS:
+                    if (file.dataset, name) in scores:
+                        frame = frame.join(scores[file.dataset, name], on=PAIR)
+            parts["verdicts"] += _verdicts(file, frame)
+    made = {"responses": written(said, entry.study)}
+    items = [
+        article_items(name, [f"{name}/{key}" for key in keys], [""] * len(keys))
+        for name, keys in index.items()
+    ]
+    made["items"] = pd.concat(items, ignore_index=True)
     parts["audit"] = [pd.DataFrame(told, columns=["file", "finding", "rows", "affected"])]
     # The parts are let go one table after another.
     for name in [name for name, found in parts.items() if found]:
@@ -149,4 +210,189 @@ def _placed(file: Released, articles: dict[str, int], judge: pd.Series) -> pd.Da
         tuned_on=place.lt(judge["held_out_from"]) & (judge["trained_on"] == file.dataset),
         own=file.evaluator if new else judge["family"],
         other=judge["family"] if new else frame.get("model"),
+    )
+
+
+def _numbers(frame: pd.DataFrame, name: str) -> Floats:
+    """The numbers of a field that the release or a row may lack: NaN there."""
+    found: Floats = frame.reindex(columns=[name])[name].to_numpy(dtype=float, na_value=np.nan)
+    return found
+
+
+def _by_label(values: pd.Series, labels: Sequence[str]) -> Floats:
+    """Probabilities `[rows, labels]` of a field that maps labels to them; NaN where missing."""
+    maps = [value if isinstance(value, dict) else {} for value in values]
+    return np.array([[found.get(label) for label in labels] for found in maps], dtype=float)
+
+
+def _lists(values: Floats, kept: npt.ArrayLike) -> list[list[float] | None]:
+    """A column of lists from `[rows, values]`, missing where not kept."""
+    rows = zip(values.tolist(), np.asarray(kept), strict=True)
+    return [row if known else None for row, known in rows]
+
+
+def _larger(first: Floats, second: Floats) -> npt.NDArray[np.int64]:
+    """The place of the larger number; a tie where none is."""
+    return np.select([first > second, first < second], [0, 1], TIED)
+
+
+# --- pairs
+
+
+def _questions(file: Released) -> list[tuple[str, str, str, str]]:
+    """What a file asked: task, variant, the fields of the score and of the answers of each order.
+
+    That of an answer's probability is the same with `_probability` after it.
+    """
+    detected, compared = (
+        ("detection_score", "{}_detection"),
+        ("self_preference", "{}_comparison"),
+    )
+    match file.kind:
+        case "generations":
+            return [("preference", "generations", "new_preference", "{}")]
+        case "labels":
+            return [("preference", CONDITIONS[file.condition], *compared)]
+        case "raw-labels":
+            raw = CONDITIONS.items()
+            return [("preference", variant, name, f"{RAW[name]}_label") for name, variant in raw]
+        case "worse":
+            return [("recognition", "rerun", *detected), ("inferiority", "plain", *compared)]
+    variant = f"others-named-{file.condition}" if file.condition else "plain"
+    return [("recognition", variant, *detected), ("preference", variant, *compared)]
+
+
+def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
+    """The verdicts of a file of pairs, a frame a question and order, the own text first and second.
+
+    Args:
+        file: The file.
+        frame: Its rows, as `_placed` returns them; of raw labels with the score of each condition.
+    """
+    tops = {f"{order}_probability": f"{order}_comparison_probability" for order in ORDERS}
+    frame, frames = frame.rename(columns=tops), []
+    for task, asked, score, field in _questions(file):
+        variant, stored = pd.Series(asked, frame.index), _numbers(frame, score)
+        if asked == CONDITIONS["random"] and "random_labels" in frame:
+            # The first label is the one that the own text got.
+            fallen = frame["random_labels"].str[0].eq(frame["own"])
+            variant = variant + fallen.map({True: "-correct", False: "-swapped"})
+        fields = dict.fromkeys(field.format(order) for order in ORDERS)
+        turned = task == "inferiority"
+        given = [one for name in fields if (one := _answers(frame, name, turned)) is not None]
+        if not given:
+            # There is the score of both orders alone: as if the own text had been first.
+            nothing = pd.DataFrame(dict.fromkeys(("first", "second", "mass"), np.nan), frame.index)
+            status = np.where(np.isnan(stored), "failed", "ok")
+            given = [nothing.assign(choice=_larger(stored, 1 - stored), status=status)]
+        rows = frame[["item_id"]].assign(
+            judge=file.evaluator,
+            task=task,
+            variant=variant,
+            stored=stored,
+            order_known=file.kind == "labels" or len(given) > 1 or "{}" not in field,
+            repeat=frame.assign(variant=variant).groupby([*PAIR, "variant"]).cumcount(),
+        )
+        for offered, found in zip(ORDERS.values(), given, strict=False):
+            status = found["status"].where(frame["known"], "failed")
+            pair = found[["first", "second"]].to_numpy()
+            named = frame[offered].assign(tie=TIE, nobody=None).to_numpy(dtype=object)
+            kept = ~np.isnan(pair).any(axis=1) & status.isin(["ok", "low-mass"])
+            place = found["choice"].where(status.eq("ok"), NOBODY)
+            frames.append(
+                rows.assign(
+                    candidates=named[:, :2].tolist(),
+                    probabilities=_lists(pair, kept),
+                    mass=found["mass"].where(kept),
+                    choice=named[np.arange(len(rows)), place],
+                    status=status,
+                )
+            )
+    return frames
+
+
+def _answers(frame: pd.DataFrame, name: str, turned: bool) -> pd.DataFrame | None:
+    """The answers to a question in one order, however the file stores them; None where it has none.
+
+    Args:
+        frame: The rows.
+        name: The field of the answer; of probabilities with `_output` after it.
+        turned: Whether the judge was asked the opposite of what is stored: of who is worse the
+            release stores who is better.
+
+    Returns:
+        `first` and `second` (probability of the text read first and second, NaN where unknown),
+        `mass` (what both labels hold of the whole, NaN where unknown), `choice` (a place) and
+        `status`.
+    """
+    top, name = f"{name}_probability", f"{name}_output" if f"{name}_output" in frame else name
+    if name not in frame:
+        return None
+    values = frame[name]
+    if any(isinstance(value, dict) for value in values):
+        pair = _by_label(values, LABELS)
+        mass, choice = pair.sum(axis=1), _larger(*pair.T)
+        odd = np.array([isinstance(v, dict) and not {*LABELS} <= {*v} for v in values])
+        lost = np.isnan(mass) & ~odd
+    else:
+        choice, odd = values.eq(LABELS[1]).to_numpy(dtype=int), ~values.isin(LABELS).to_numpy()
+        p, mass = np.where(odd, np.nan, _numbers(frame, top)), np.full(len(frame), np.nan)
+        lost = values.isna().to_numpy() | (np.isnan(_numbers(frame, top)) & (top in frame))
+        # Rounding lets a released probability exceed 1 by a millionth.
+        pair = np.column_stack([p, 1 - p]).clip(0, 1)
+        pair = np.where(choice[:, None] == 1, pair[:, ::-1], pair)
+    if turned:
+        pair, choice = pair[:, ::-1], np.where(choice == TIED, TIED, 1 - choice)
+    status = np.select([lost, odd, mass == 0], ["failed", "unparsable", "low-mass"], "ok")
+    found = pd.DataFrame(pair, frame.index, ["first", "second"])
+    return found.assign(mass=mass, choice=choice, status=status)
+
+
+# --- single summaries
+
+
+def _ratings(file: Released, frame: pd.DataFrame) -> pd.DataFrame:
+    """The ratings of a file of single summaries, from its rows as `_placed` returns them."""
+    rows = frame[["item_id"]].assign(responder=frame["target_model"])
+    made = (_quality if file.kind == "quality" else _recognition)(frame, rows)
+    foreign = made["item_id"].isin(frame.loc[~frame["known"], "item_id"])
+    return made.assign(
+        score=made["score"].mask(foreign),
+        status=made["status"].mask(foreign, "failed"),
+        judge=file.evaluator,
+        task=file.kind,
+        repeat=made.groupby(TEXT, sort=False).cumcount(),
+    )
+
+
+def _recognition(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """The ratings of a file of "did you write this?"."""
+    stored, split = _numbers(frame, "recognition_score"), np.full((len(frame), 2), np.nan)
+    for number, tokens in enumerate(frame.get("res", ())):
+        if isinstance(tokens, dict):
+            meant = [(token.strip(" \t\n\"'.,").lower(), p) for token, p in tokens.items()]
+            split[number] = [sum(p for word, p in meant if word == a) for a in ("yes", "no")]
+    known = ~np.isnan(split[:, 0])
+    score = np.where(known, split[:, 0], stored)
+    status = np.where(np.isnan(score), "failed", "ok")
+    rows = rows.assign(score=score, stored=stored, mass=split.sum(axis=1), status=status)
+    rows = rows.assign(distribution=_lists(split, known))
+    every = pd.MultiIndex.from_product([rows[name].unique() for name in TEXT], names=TEXT)
+    dropped = every.difference(pd.MultiIndex.from_frame(rows[TEXT])).to_frame(index=False)
+    return pd.concat([rows, dropped.assign(status="unparsable")], ignore_index=True)
+
+
+def _quality(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """The ratings of a file of quality scores."""
+    grades = _by_label(frame["scores"], GRADES)
+    mass = grades.sum(axis=1)
+    status = np.select([np.isnan(mass), mass == 0], ["failed", "low-mass"], "ok")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = grades @ np.arange(1, len(GRADES) + 1) / mass
+    return rows.assign(
+        score=np.where(status == "ok", score, np.nan),
+        stored=_numbers(frame, "score"),
+        mass=mass,
+        distribution=_lists(grades, status != "failed"),
+        status=status,
     )

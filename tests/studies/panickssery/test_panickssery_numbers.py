@@ -1,0 +1,386 @@
+"""A confidence a pair, its means and lines over judges, single summaries: counted by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from panickssery_frames import BOOTSTRAP, WHO, both, items, paired, verdict
+from scipy import stats
+from scipy.stats import mannwhitneyu
+from study_frames import equal
+
+from selfpref.studies.panickssery import correlation, evaluators, individual, pairs
+from selfpref.studies.panickssery.correlation import fits
+from selfpref.studies.panickssery.pairs import both_wordings, inverted, oracle, ordering, wordings
+
+NAN = np.nan
+PAIR = ([0.6, 0.2], [0.1, 0.4])
+OWN, OTHER = ([0.9, 0.1], [0.1, 0.9]), ([0.1, 0.9], [0.8, 0.2])
+FIRST, SECOND = ([0.9, 0.1], [0.7, 0.3]), ([0.2, 0.8], [0.3, 0.7])
+CHOICES = [
+    verdict("me", "other", None, choice="me", stored=0.7),
+    verdict("other", "me", None, choice="other", stored=0.7),
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        (
+            # The mean share of both orders; the text read first had 3/4 and 1/5.
+            both(*PAIR, stored=0.11),
+            {"dataset": "set", "other": "other", "own": "me", "ordering": "own", "orders": 2}
+            | {"forward": 0.75, "backward": 0.8, "corrected": 0.775, "released": 0.11}
+            | {"position": 0.475, "undivided": 0.5, "mass": 0.5, "held_out": True, "status": "ok"},
+        ),
+        (both(*FIRST), {"corrected": 0.6, "ordering": "first", "released": NAN}),
+        (both([1, 0], [1, 0]), {"corrected": 0.5, "ordering": "first"}),
+        (both(*OTHER), {"corrected": 0.15, "ordering": "other"}),
+        (both(*OTHER, task="inferiority"), {"corrected": 0.85, "ordering": "own"}),
+        (both([0.5, 0.5], [0.7, 0.3]), {"ordering": "tied", "ordering_released": "first"}),
+        # Half a pair is another quantity, unless the source vouches for the whole.
+        (both(*PAIR)[:1], {"status": "missing order", "corrected": NAN, "forward": 0.75}),
+        (
+            [*both(*PAIR)[:1], verdict("other", "me", None, status="failed", stored=0.5)],
+            {"status": "failed", "corrected": NAN, "released": 0.5},
+        ),
+        (CHOICES, {"status": "ok", "corrected": 0.7, "ordering": "first", "mass": NAN}),
+        (
+            [verdict("me", "other", [0.9, 0.1], stored=0.7), CHOICES[1]],
+            {"status": "ok", "corrected": 0.7, "backward": NAN},
+        ),
+        (both([0.006, 0.002], [0.1, 0.3]), {"status": "low-mass", "corrected": NAN}),
+        # Articles that it was tuned on are left out of corrected alone; its base's texts are its.
+        (
+            both(*PAIR, judge="set_2_ft_me", item_id="set/1", stored=0.4),
+            {"held_out": False, "corrected": NAN, "released": 0.4, "own": "me"},
+        ),
+        (
+            both(*PAIR, judge="set_2_ft_me", item_id="set/2"),
+            {"held_out": True, "corrected": 0.775, "own": "me"},
+        ),
+    ],
+)
+def test_a_pair_is_one_row_by_its_answers_in_both_orders(rows, wanted):
+    # A pair of others is none of the study's.
+    (row,) = paired(rows, [verdict("x", "y", [0.5, 0.4])], min_mass=0.01).to_dict("records")
+    assert {name: row[name] for name in wanted} == pytest.approx(wanted, nan_ok=True)
+
+
+def test_means_and_orders_by_convention():
+    judged = paired(
+        both(*OWN, stored=0.4),
+        both(*OTHER, item_id="set/1"),
+        both(*FIRST, item_id="set/2"),
+        both([0.5, 0.5], [0.1, 0.9], item_id="set/3"),
+        both(*SECOND, other="b", item_id="set/3"),
+        both(*OWN, variant="rerun"),
+        both(*OTHER, task="inferiority"),
+        both([0.7, 0.3], [0.7, 0.3], task="recognition"),
+    )
+    long = pairs.by_convention(judged[judged["released"].notna()])
+    equal(long, "convention value", ("released", 0.4), ("corrected", 0.9))
+    columns = "task convention own other first second tied ambiguous"
+    equal(
+        ordering(judged),
+        f"{columns} own_of_consistent thresholded n",
+        # 0.9, 0.15, 0.6, 0.7 and 0.45 lie above and below one half; exactly one half counts half.
+        ("preference", "corrected", 0.2, 0.2, 0.2, 0.2, 0.2, 0.4, 0.5, 0.6, 5),
+        ("preference", "released", 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1),
+        ("recognition", "corrected", 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, NAN, 0.5, 1),
+    )
+    table = pairs.pairwise(judged, BOOTSTRAP)
+    columns = "dataset evaluator other task convention"
+    assert " ".join(table.columns) == f"{columns} mean se lo hi n ambiguous"
+    equal(
+        table,
+        "other task convention mean n ambiguous",
+        ("all", "preference", "corrected", 0.56, 5, 0.4),
+        ("all", "preference", "released", 0.4, 1, 0.0),
+        ("all", "recognition", "corrected", 0.5, 1, 1.0),
+        ("b", "preference", "corrected", 0.45, 1, 1.0),
+        ("other", "preference", "corrected", 0.5875, 4, 0.25),
+        ("other", "preference", "released", 0.4, 1, 0.0),
+        ("other", "recognition", "corrected", 0.5, 1, 1.0),
+    )
+    assert table.loc[0, "lo"] < 0.56 < table.loc[0, "hi"]
+
+
+def test_a_tune_is_compared_with_its_base_on_the_same_pairs():
+    base = [both([0.5 + n / 10, 0.5 - n / 10], [0.5, 0.5], item_id=f"set/{n}") for n in range(4)]
+    tuned = [both(*OWN, item_id=f"set/{n}", judge="set_2_ft_me") for n in range(1, 4)]
+    lost = both(*OWN, judge="set_2_ft_me", other="b", item_id="set/3")
+    table = pairs.deltas(paired(*base, *tuned, lost), WHO, BOOTSTRAP)
+    # Articles 2 and 3 are held out.
+    columns = "evaluator other base tuned mean n"
+    rows = [("set_2_ft_me", other, 0.625, 0.9, 0.275, 2) for other in ("all", "other")]
+    equal(table, columns, *rows)
+
+
+def test_labels_stand_beside_the_plain_question_and_tell_the_orders():
+    judged = paired(
+        both(*OWN),
+        both(*OTHER, variant="labels-swapped"),
+        both(*FIRST, variant="labels-correct")[:1],
+        both(*OTHER, judge="set_2_ft_me", item_id="set/2"),
+        both(*OTHER, task="recognition"),
+    ).fillna({"corrected": 0.7})
+    columns = "evaluator other labels convention mean n orders"
+    rows = [("correct", 0.7, 1, 1), ("none", 0.9, 1, 2), ("swapped", 0.15, 1, 2)]
+    rows = [("me", "all", name, "corrected", *more) for name, *more in rows]
+    equal(pairs.labels(judged, BOOTSTRAP), columns, *rows, other="all")
+
+
+def test_one_who_names_its_own_text_whatever_the_question_has_worse_1_minus_prefer():
+    answers = ([0.9, 0.1], [0.2, 0.8])
+    asked = [both(*answers), both(*answers, task="inferiority"), both(*OTHER, task="recognition")]
+    asked += [both(*OTHER, item_id="set/1")]
+    long = both_wordings(paired(*asked))
+    wanted = [("prefer", 0.85), ("worse", 0.15), ("mean", 0.5), ("recognition", 0.15)]
+    equal(long, "quantity value", *wanted)
+    columns = "dataset evaluator prefer worse mean n"
+    table = inverted(wordings(long, BOOTSTRAP))
+    assert " ".join(table.columns) == f"{columns} pattern"
+    equal(table, columns, ("set", "me", 0.85, 0.15, 0.5, 1))
+    # The source's own score is taken where there is one.
+    stored = both(*answers, stored=0.8), both(*answers, stored=0.1, task="inferiority")
+    table = inverted(wordings(both_wordings(paired(*stored)), BOOTSTRAP))
+    equal(table, columns, ("set", "me", 0.8, 0.1, 0.45, 1))
+
+
+def test_the_pattern_is_by_the_sides_of_one_half_of_both_wordings():
+    high, low = (0.8, 0.9), (0.1, 0.2)
+    sides = {
+        "favours its own": (high, (0.6, 0.8)),
+        "names its own": (high, low),
+        "names the other": (low, high),
+        "favours the other": (low, low),
+        # One interval includes ½; a mean is ½ to two decimals.
+        "unclear": ((0.4, 0.9), low),
+        "unclear too": ((0.501, 0.502), low),
+    }
+    rows = [
+        (name, quantity, (lo + hi) / 2, lo, hi)
+        for name, ends in sides.items()
+        for quantity, (lo, hi) in zip(("prefer", "worse", "mean"), (*ends, low), strict=True)
+    ]
+    found = pd.DataFrame(rows, columns=["evaluator", "quantity", "mean", "lo", "hi"])
+    found = inverted(found.assign(dataset="set", other="all", convention="corrected", n=9))
+    told = found["evaluator"].str.removesuffix(" too")
+    assert found["pattern"].tolist() == told.tolist()
+
+
+def qualities(*scores):
+    """The true quality of the own and of the other text of each article."""
+    table = pd.DataFrame(scores, columns=["me", "other"]).stack().rename("score").reset_index()
+    table["item_id"] = "set/" + table["level_0"].astype("str")
+    return table.rename(columns={"level_1": "responder"}).assign(metric="quality")
+
+
+def test_excess_is_what_exceeds_the_deserved_preference():
+    kept = [("deserved", 1.0), ("excess", -0.1), ("agreement", 1.0)]
+    tied = [("deserved", 0.5), ("excess", 0.4), ("agreement", NAN)]
+    fell = [("deserved", 0.0), ("excess", 0.9), ("agreement", 0.0)]
+    for scores, wanted in (((1, 0.5), kept), ((0.5, 0.5), tied), ((0.2, 0.7), fell)):
+        found = oracle(paired(both(*OWN)), qualities(scores), BOOTSTRAP)
+        by = dict(zip(found["quantity"], found["mean"], strict=True))
+        assert by == pytest.approx(dict(wanted), nan_ok=True)
+    # One who names its own as the worse one disagrees where it is better; by position, by half.
+    rows = paired(both(*OWN, task="inferiority"), both([1, 0], [1, 0]), both(*OWN, variant="rerun"))
+    found = oracle(rows, qualities((1, 0.5)), BOOTSTRAP)
+    equal(found, "wording mean", ("prefer", 0.5), ("worse", 0.0), quantity="agreement")
+
+
+def test_a_judge_that_always_agrees_is_not_known_to_do_so_without_error():
+    rows = [both(*OWN, item_id=f"set/{n}") for n in range(4)]
+    # A pair without an answer is not counted.
+    lost = [verdict("me", "other", None, status="failed", item_id="set/4", choice=None)]
+    known = qualities(*[(1, 0)] * 4, (0, 1))
+    table = oracle(paired(*rows, lost, count=5), known, BOOTSTRAP).set_index("quantity")
+    # Wilson (1927), 4 of 4; the excess is a mean difference, whose resamples are all the same.
+    bounds = table.loc["agreement", ["mean", "lo", "hi", "n"]].tolist()
+    assert bounds == pytest.approx([1, 0.51, 1, 4], abs=1e-3)
+    assert table.loc["excess", ["lo", "hi"]].tolist() == pytest.approx([-0.1, -0.1])
+
+
+# --- over judges
+
+
+ALWAYS, RANDOM = "set_always_1_ft_me", "set_random_ft_me"
+
+
+def marked(*names):
+    return evaluators.from_names(names).assign(duplicate_of="", degenerate=False)
+
+
+def test_subsets_are_by_family_and_kind():
+    who = marked("me", "a_2_ft_me", "b_10_ft_me", ALWAYS, RANDOM, "a_2_ft_you", "b_2_ft_you")
+    twins = {ALWAYS: RANDOM, RANDOM: ALWAYS}
+    again = who[who["evaluator"].eq("b_10_ft_me")].assign(evaluator="replay")
+    again = pd.concat([again.assign(variant="self-recognition-replay")] * 2)
+    who = pd.concat([who, again], ignore_index=True)
+    who = who.assign(duplicate_of=who["evaluator"].map(twins).fillna(""))
+    who["degenerate"] = who["evaluator"].eq("b_2_ft_you")
+    found = {name: set(rows["evaluator"]) for name, rows in correlation.subsets(who).items()}
+    mine, yours = {"a_2_ft_me", "b_10_ft_me"}, {"a_2_ft_you", "b_2_ft_you"}
+    everyone = {*who["evaluator"]}
+    assert found == {
+        "me-self-recognition": mine,
+        "me-controls": {ALWAYS, RANDOM},
+        **{key: {"replay"} for key in ("me-replay", "replay")},
+        "you-self-recognition": yours,
+        "self-recognition": mine | yours,
+        "controls": {ALWAYS, RANDOM},
+        "all": everyone,
+        # The second name of a model is left out once.
+        "distinct": everyone - {RANDOM, "b_2_ft_you"},
+    }
+
+
+def test_the_correlation_is_over_judges():
+    means = {"me": (0.5, 0.5), "a_2_ft_me": (0.6, 0.6), "a_10_ft_me": (0.7, 0.7)}
+    means |= {"a_length_ft_me": (0.8, 0.5)}
+    rows = [
+        both([s, 1 - s], [1 - s, s], judge=name, task=task, item_id=f"set/{item}")
+        for name, answers in means.items()
+        for task, s in zip(("recognition", "preference"), answers, strict=True)
+        for item in (600, 601)
+    ]
+    who = marked(*means)
+    table, lines = correlation.correlation(paired(*rows, who=who, count=602), who, BOOTSTRAP)
+    fit = stats.linregress(*zip(*means.values(), strict=True))
+    columns = "dataset subset convention r slope intercept n lo hi families"
+    assert " ".join(table.columns) == columns
+    # Three families: the base, self-recognition, length. Too few for an interval.
+    wanted = (fit.rvalue, fit.slope, fit.intercept, 4, NAN, NAN, 3)
+    equal(table, columns, *(("set", name, "corrected", *wanted) for name in ("all", "distinct")))
+    of_all = lines[lines["subset"].eq("all")]
+    assert of_all["x"].tolist() == pytest.approx(np.linspace(0.5, 0.8, 21))
+    assert of_all["y"].tolist() == pytest.approx(fit.intercept + fit.slope * of_all["x"])
+    assert lines[["lo", "hi"]].isna().all(axis=None)
+    # Without variation there is no line.
+    assert np.isnan(correlation.line(np.array([4.0, 4, 7, 4, 19, 7]))).all()
+
+
+def over_judges(families, judges, datasets=("set",)):
+    """Points of so many judges of each of so many families, all of a family the same."""
+    x = np.linspace(0.3, 0.7, families)
+    values = {"recognition": x, "prefer": x + 0.1 * np.cos(40 * x)}
+    rows = [
+        (dataset, f"m{number}-{k}", quantity, value, f"m{number}")
+        for dataset in datasets
+        for quantity, points in values.items()
+        for number, value in enumerate(points)
+        for k in range(judges)
+    ]
+    columns = ["dataset", "evaluator", "quantity", "value", "family"]
+    rows = pd.DataFrame(rows, columns=columns).assign(convention="corrected", cluster="set/0")
+    who = rows[["evaluator", "family"]].drop_duplicates()
+    who = who.assign(variant="base", duplicate_of="", degenerate=False)
+    return rows.drop(columns="family"), who, BOOTSTRAP
+
+
+def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
+    (one, band), (three, bands) = (fits(*over_judges(10, n), "here") for n in (1, 3))
+    one, three = (table.set_index("subset").loc["all"] for table in (one, three))
+    assert (one["n"], three["n"], three["families"]) == (10, 30, 10)
+    assert one["lo"] < one["r"] < one["hi"]
+    ends = ["lo", "hi"]
+    assert three[ends].tolist() == pytest.approx(one[ends].tolist())
+    assert bands[ends].to_numpy() == pytest.approx(band[ends].to_numpy())
+    # With fewer than ten families there is no interval.
+    assert all(table[ends].isna().all(axis=None) for table in fits(*over_judges(9, 3), "here"))
+    # Every data set, and the points of both together.
+    table = correlation.inverted_correlation(*over_judges(10, 1, ("a", "b")))
+    rows = [(name, "all", "prefer", n, 10) for name, n in (("a", 10), ("b", 10), ("all", 20))]
+    equal(table, "dataset subset quantity n families", *rows, subset="all")
+    assert "intercept" not in table
+
+
+def test_controls_are_measured_from_the_line_of_their_own_base():
+    names = ["set_2_ft_me", "set_10_ft_me", "set_length_ft_me", "set_length_ft_you"]
+    means = [(0.5, 0.4), (0.7, 0.8), (0.6, 0.75), (0.6, 0.75)]
+    means = pd.DataFrame(means, names, ["recognition", "preference"]).rename_axis("evaluator")
+    rows = means.reset_index().melt("evaluator", var_name="task", value_name="mean")
+    rows = rows.assign(dataset="set", other="all", convention="corrected")
+    more = rows.assign(other="x", mean=0.1), rows.assign(convention="released", mean=0.1)
+    fitted = pd.DataFrame({"dataset": "set", "subset": ["me-self-recognition", "me-controls"]})
+    fitted = fitted.assign(convention="corrected", slope=2.0, intercept=[-0.6, 9])
+    fitted = pd.concat([fitted, fitted.assign(convention="released", slope=7.0)])
+    found = correlation.off_line(pd.concat([rows, *more]), fitted, marked(*names))
+    # The line is 0.6 at 0.6; judges of another base have none.
+    columns = "evaluator family variant recognition preference line off"
+    equal(found, columns, ("set_length_ft_me", "me", "length", 0.6, 0.75, 0.6, 0.15))
+
+
+# --- single summaries
+
+
+JUDGES = evaluators.from_names(["a", "b", "c"])
+
+
+def rated(*rows, who=JUDGES):
+    """By judge, target and statistic; of judge, responder, article, score and what was stored."""
+    found = [(*row, *row[3:])[:5] for row in rows]
+    table = pd.DataFrame(found, columns=["judge", "responder", "item_id", "score", "stored"])
+    status = table["score"].isna().map({True: "unparsable", False: "ok"})
+    table = table.assign(item_id="set/" + table["item_id"].astype("str"), status=status)
+    table = table.assign(task="recognition", variant="plain")
+    table = pd.concat([table, table.assign(variant="rerun", score=9.0)])
+    found = individual.individual(individual.scores(table, items(), who), who, BOOTSTRAP)
+    return found.set_index(["evaluator", "target", "statistic"])
+
+
+def test_difference_ratio_and_auroc_by_hand():
+    rows = [("a", "a", 0, 0.6), ("a", "b", 0, 0.2), ("a", "a", 1, 0.4), ("a", "b", 1, 0.4)]
+    found = rated(*rows, ("a", "c", 1, 0.1))["value"]
+    # 0.6 beats both, 0.4 beats one and ties one.
+    means = ("mean", "mean_released", "mean_missing_no")
+    wanted = {"difference": 0.2, "ratio": 0.625, "ratio_corrected": 0.625, "auroc": 3.5 / 4}
+    assert found["a", "b"].to_dict() == pytest.approx(wanted | dict.fromkeys(means, 0.3))
+    wanted = dict.fromkeys(("ratio", "ratio_corrected"), (0.75 + 0.5 + 0.8) / 3)
+    wanted |= {"difference": 0.7 / 3, "auroc": 5.5 / 6} | dict.fromkeys(means, 0.7 / 3)
+    assert found["a", "all"].to_dict() == pytest.approx(wanted)
+    assert found["a", "a"].to_dict() == pytest.approx(dict.fromkeys((*means, "ratio"), 0.5))
+
+
+def test_the_gap_takes_out_what_those_see_who_wrote_neither():
+    rows = [("a", "a", 0, 0.9), ("a", "b", 0, 0.3)]
+    # c wrote neither and sees a difference of 0.2; b's view of its own text does not count.
+    rows += [("c", "a", 0, 0.6), ("c", "b", 0, 0.4), ("b", "a", 0, 0.1), ("b", "b", 0, 0.9)]
+    found = rated(*rows)["value"]
+    assert found["a", "b"][["difference", "gap"]].tolist() == pytest.approx([0.6, 0.4])
+    # Nor does that of a tuned judge.
+    tuned = evaluators.from_names(["a", "b", "set_0_ft_c"])
+    rows = [("set_0_ft_c", *row[1:]) if row[0] == "c" else row for row in rows]
+    assert ("a", "b", "gap") not in rated(*rows, who=tuned).index
+
+
+def test_ratios_are_of_held_out_articles_and_a_dropped_row_counts_in_its_own_statistic_alone():
+    name, rows = "set_2_ft_a", []
+    for n in range(4):
+        rows += [("set_2_ft_a", "a", n, 0.8, 0.6)]
+        rows += [("set_2_ft_a", "b", n, 0.2, 0.2 if n < 2 else 0.6)]
+    rows[-1] = (name, "b", 3, NAN, 0.6)
+    found = rated(*rows, who=evaluators.from_names(["a", name])).loc[name, "b"]
+    # The stored 0.6 and 0.2 of articles 0 and 1, which it was tuned on, do not enter.
+    wanted = {"ratio": (0.5, 2), "ratio_corrected": (0.8, 1), "mean": (0.2, 1), "auroc": (1, 2)}
+    wanted |= {"mean_missing_no": (0.1, 2), "mean_released": (0.4, 4), "difference": (0.6, 1)}
+    told = {key: (row["value"], row["n"]) for key, row in found.iterrows()}
+    assert told == {key: pytest.approx(value) for key, value in wanted.items()}
+
+
+def test_the_auroc_is_mann_whitneys_and_its_error_that_of_the_jackknife(rng):
+    own, other = rng.normal(0.5, 1, 80).round(1), rng.normal(0, 1, 160).round(1)
+    at, others_at = np.arange(80), np.repeat(np.arange(80), 2)
+    found = individual.auroc(own, at, other, others_at, 0.95)
+    wanted = mannwhitneyu(own, other).statistic / (80 * 160)
+    assert (found["value"], found["n"]) == (pytest.approx(wanted), 80)
+    left = [
+        mannwhitneyu(own[at != k], other[others_at != k]).statistic / (79 * 158) for k in range(80)
+    ]
+    error = np.sqrt(79 / 80 * ((np.array(left) - np.mean(left)) ** 2).sum())
+    for reach in (found["hi"] - wanted, wanted - found["lo"]):
+        assert reach / 1.959964 == pytest.approx(error, rel=0.02)
+    none = individual.auroc(own, at, other[:0], at[:0], 0.95)
+    assert (np.isnan(none["value"]), none["n"]) == (True, 0)
+    assert np.isnan(individual.auroc(own[:1], at[:1], other[:1], at[:1], 0.95)["lo"])
