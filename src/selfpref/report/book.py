@@ -50,7 +50,7 @@ def picture(place: str, caption: str) -> str:
     """
     study, name = place.split("/")[1:]
     numbers = (paths.root() / f"figures/{place}.csv").is_file()
-    links = f' <a href="figures/{study}/{name}.csv">Numbers</a>' * numbers
+    links = f' <a href="figures/{study}/{name}.csv">Numbers</a> ·' * numbers
     told = f'{escape(" ".join(caption.split()))}{links} <a href="{study}-code.html">Code</a>'
     image = f'<img src="figures/{study}/{name}.svg" alt="{escape(caption.partition(". ")[0])}">'
     return f'<figure id="{name}">{image}\n<figcaption>{told}</figcaption></figure>'
