@@ -49,11 +49,11 @@ def picture(place: str, caption: str) -> str:
         caption: A text of any origin.
     """
     study, name = place.split("/")[1:]
-    numbers = (paths.root() / f"figures/{place}.csv").is_file()
-    links = f' <a href="figures/{study}/{name}.csv">Numbers</a> ·' * numbers
-    told = f'{escape(" ".join(caption.split()))}{links} <a href="{study}-code.html">Code</a>'
+    link = f'<a href="figures/{study}/{name}'
+    numbers = f' {link}.csv">Numbers</a> ·' * (paths.root() / f"figures/{place}.csv").is_file()
+    told = f'{escape(" ".join(caption.split()))}{numbers} <a href="{study}-code.html">Code</a>'
     image = f'<img src="figures/{study}/{name}.svg" alt="{escape(caption.partition(". ")[0])}">'
-    return f'<figure id="{name}">{image}\n<figcaption>{told}</figcaption></figure>'
+    return f'<figure id="{name}">{link}.svg">{image}</a>\n<figcaption>{told}</figcaption></figure>'
 
 
 def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
