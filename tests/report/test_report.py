@@ -74,6 +74,13 @@ def made(tmp_path_factory):
         gallery.table(pd.DataFrame({"secret": ["a released text"]}), "fig1a_example")
         gallery.table(pd.DataFrame(asked), "asked")
         nbformat.write(executed(), root / "report/recorded/wataoka.ipynb")
+        (root / "notebooks").mkdir()
+        cells = [nbformat.v4.new_code_cell("frames = {'bias': pairs.bias(rows)}")]
+        computed = nbformat.v4.new_notebook(cells=cells)
+        nbformat.write(computed, root / "notebooks/wataoka_metrics.ipynb")
+        (root / "src/selfpref/studies/wataoka").mkdir(parents=True)
+        code = '"""Pairs."""\n\n\ndef bias(rows):\n    return rows\n'
+        (root / "src/selfpref/studies/wataoka/pairs.py").write_text(code)
         build(PARAMS)
         yield root
 
@@ -98,6 +105,13 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
     (shown,) = re.findall(r"<figure.*?</figure>", chapter.read_text(), re.DOTALL)
     for part in ("figures/wataoka/fig1b_bias.svg", "=cmd &lt;script&gt;", "fig1b_bias.csv"):
         assert part in shown
+    # From a picture to its cell, from there to the functions.
+    assert '<figure id="fig1b_bias">' in shown
+    assert 'href="wataoka.html#fig1b_bias"' in first.read_text()
+    assert 'href="wataoka-code.html"' in shown
+    code = (folder / "book/wataoka-code.html").read_text()
+    assert 'href="wataoka-code.html#pairs.bias"' in code
+    assert 'id="pairs.bias"' in code
     # The code that computes is shown; what only loads is not in the book.
     assert "load()" not in text_of(chapter)
     assert "assert" in text_of(chapter)

@@ -22,10 +22,10 @@ from matplotlib.figure import Figure
 STYLE = Path(__file__).with_name("selfpref.mplstyle")
 # Widths in inches: a text column, one panel with row labels, a page.
 COLUMN, SINGLE, PAGE = 3.35, 5.2, 6.9
-# Okabe and Ito's palette, told apart with any colour vision.
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-YELLOW, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#767676"
-PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, SKY, BLACK, GREY)
+# After Okabe and Ito, told apart with any colour vision; 4.5:1 at least on white.
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C24E00", "#00815F", "#B4508A"
+YELLOW, INDIGO, BLACK, GREY = "#966400", "#6B5FB5", "#000000", "#767676"
+PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, INDIGO, BLACK, GREY)
 MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
 
 
@@ -62,7 +62,7 @@ LOOKS = {
     "judge of pure noise": Look(GREY, "x", "--"),
     "one candidate at random": Look(YELLOW, "P", ":"),
     "against all texts": Look(GREY, "|"),
-    **dict.fromkeys(("translation", "before refinement"), Look(SKY, "v")),
+    **dict.fromkeys(("translation", "before refinement"), Look(INDIGO, "v")),
 }
 
 
@@ -75,7 +75,7 @@ def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
         first: Names that come first and keep their place whether they are among `names` or not.
 
     >>> looks(["b", "a"])["b"]
-    Look(color='#D55E00', marker='D', dash='-')
+    Look(color='#C24E00', marker='D', dash='-')
     >>> looks(["b", "other"], first=["a", "b"])["other"].marker
     's'
     """

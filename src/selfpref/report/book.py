@@ -1,8 +1,9 @@
 """The book of a profile: what a reader opens. Sphinx and myst-nb build it from `conf.py`.
 
-Its pages are the executed chapters, the judges' page, a list of all that was made, and a first page
-which leads to them. The same inputs give the same bytes, and no page asks a network. A text of a
-chapter may come from a model, so it is hostile: it is shown as text.
+Its pages are the executed chapters, the judges' page, a list of all that was made, the code from
+the pinned files to the numbers, and a first page which leads to them. The same inputs give the same
+bytes, and no page asks a network. A text of a chapter may come from a model, so it is hostile: it
+is shown as text.
 """
 
 import io
@@ -41,17 +42,18 @@ SHOWN = "show-input"
 
 
 def picture(place: str, caption: str) -> str:
-    """A picture as HTML, with its caption and a link to its numbers.
+    """A picture as HTML, with its caption and links to its numbers and to what computes them.
 
     Args:
         place: Below figures/, without ending.
         caption: A text of any origin.
     """
-    name, title = place.partition("/")[2], escape(caption.partition(". ")[0])
-    numbers = (paths.root() / f"figures/{place}.csv").is_file()
-    link = f' <a href="figures/{name}.csv">Numbers</a>' * numbers
-    told = f"<figcaption>{escape(' '.join(caption.split()))}{link}</figcaption>"
-    return f'<figure><img src="figures/{name}.svg" alt="{title}">\n{told}</figure>'
+    study, name = place.split("/")[1:]
+    link = f'<a href="figures/{study}/{name}'
+    numbers = f' {link}.csv">Numbers</a> ·' * (paths.root() / f"figures/{place}.csv").is_file()
+    told = f'{escape(" ".join(caption.split()))}{numbers} <a href="{study}-code.html">Code</a>'
+    image = f'<img src="figures/{study}/{name}.svg" alt="{escape(caption.partition(". ")[0])}">'
+    return f'<figure id="{name}">{link}.svg">{image}</a>\n<figcaption>{told}</figcaption></figure>'
 
 
 def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
@@ -90,20 +92,21 @@ def _lay_out(params: Params, folder: Path) -> None:
     for key, chapter in chapters.items():
         nbformat.write(laid_out(chapter, pictures), folder / f"{key}.ipynb")
     titles = {key: heading(chapter) for key, chapter in chapters.items()}
-    files = {key: sorted(path.name for path in (figures / key).iterdir()) for key in chapters}
     found = {(key, name): one for key in chapters for name, one in tables(figures / key).items()}
     shutil.copytree(paths.root() / TESTBED, folder / "testbed")
     claims = pd.read_csv(shutil.copy(paths.claims_file(), folder))
     if rules := params.profile == paths.RELEASED:
         text = (paths.root() / RULES).read_text(encoding="utf-8").replace(BESIDE, "")
         write_text(folder / "rules.md", text)
-    values = {"params": params, "titles": titles, "files": files, "pictures": pictures}
+    values = {"params": params, "titles": titles, "figures": figures, "pictures": pictures}
+    values |= {"root": paths.root(), "read": nbformat.read}
     values |= {"claims": claims.to_dict("records"), "counted": counted(claims), "rules": rules}
     values |= {"first": judges.markdown(judges.first(found)), "tables": judges.tables(found)}
     loader = PackageLoader("selfpref.report")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)
-    for name in ("index.md", JUDGES, "outputs.md"):
-        page = environment.get_template(f"{name}.j2").render(values)
+    code = (f"{room}-code.md" for room in [*titles, "statistics"])
+    for name in ("index.md", JUDGES, "outputs.md", *code):
+        page = environment.select_template([f"{name}.j2", "code.md.j2"]).render(values, page=name)
         write_text(folder / name, f"{visible(page)}\n")
 
 

@@ -3,7 +3,8 @@
 What a paper claims, and what became of it on the released data, stands in data/claims.yaml: by
 study its `paper`, and `claims`, each with
 
-    claim, place, test   what the paper says, in our words; where; how it is tested here
+    claim, place, test   what the paper says, in our words; where (`our question` if it does not);
+                         how it is tested here
     number               the address of a number, `table[column=value, ...].column`
     holds                what is true of the number's `value`, `lo` and `hi` if the verdict stands
     finding              the key of the sentence that says what came out
@@ -33,13 +34,13 @@ Frames = Mapping[str, pd.DataFrame]
 COLUMNS = ["study", "paper", "claim", "place", "test", "finding", "verdict", "value", "lo", "hi"]
 COLUMNS += ["cell", "figure"]
 VERDICTS = {
-    "holds": "hold",
-    "holds with a control": "hold with a control",
-    "holds in part": "hold in part",
-    "number holds, reading open": "come out as numbers that something else makes too",
-    "does not hold": "do not hold",
-    "undecided": "are undecided",
-    "no data": "lack their data",
+    "holds": "held",
+    "holds with a control": "held with a control",
+    "holds in part": "held in part",
+    "number holds, reading open": "came out as numbers that something else makes too",
+    "does not hold": "did not hold",
+    "undecided": "stayed undecided",
+    "no data": "lacked their data",
 }
 
 
@@ -111,13 +112,11 @@ def table() -> pd.DataFrame:
 
 
 def counted(found: pd.DataFrame) -> str:
-    """A sentence: how many claims of a table there are of each verdict; empty without a verdict."""
-    count = found["verdict"].value_counts() if len(found) else found
-    told = [f"{count[name]} {words}" for name, words in VERDICTS.items() if name in count]
-    if not told:
-        return ""
-    parts = ", ".join([*told[:-1], "and " * (len(told) > 1) + told[-1]])
-    return f"On public data, of {len(found)} claims of the papers and their releases, {parts}."
+    """A sentence: how many of the papers' claims there are of each verdict; empty without one."""
+    papers = found[~found["place"].str.startswith("our question")]
+    count = papers["verdict"].value_counts()
+    told = ", ".join(f"{count[name]} {words}" for name, words in VERDICTS.items() if name in count)
+    return f"On public data, of {len(papers)} claims of papers and releases, {told}." * bool(told)
 
 
 def write(path: Path) -> None:
