@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from clones import Clone, cloned, judge
 
+from selfpref.commands import profiles
+
 # What every change of params.yaml touches.
 ALWAYS = {"check", "report@lab"}
 STUDIES = ("wataoka", "livebench", "panickssery", "xu")
@@ -106,3 +108,8 @@ def test_of_some_values_this_becomes_stale(committed):
         assert committed.stale_after(assign(path, value)) == ALWAYS | stale, path
     stale = {"wataoka-judge@twin", "wataoka-perplexity@twin", *of("wataoka")} | BEYOND
     assert committed.stale_after(twin) == ALWAYS | stale
+    # Another profile in between makes nothing stale.
+    with committed.dvc():
+        profiles.use("recorded")
+        profiles.use("lab")
+    assert committed.stale() == set()
