@@ -99,7 +99,7 @@ def _lay_out(params: Params, folder: Path) -> None:
         write_text(folder / "rules.md", text)
     values = {"params": params, "titles": titles, "files": files, "pictures": pictures}
     values |= {"claims": claims.to_dict("records"), "counted": counted(claims), "rules": rules}
-    values |= {"first": judges.markdown(judges.first(found)), "tables": judges.tables(found)}
+    values["first"] = judges.markdown(judges.first(found))
     loader = PackageLoader("selfpref.report")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)
     for name in ("index.md", JUDGES, "outputs.md"):
