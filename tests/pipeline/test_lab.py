@@ -99,24 +99,14 @@ def test_every_arm_of_every_step_of_refinement_has_its_rows(laboratory):
 # What is run once more, in a copy.
 
 
-@pytest.fixture(scope="module")
-def joined(laboratory, tmp_path_factory):
-    """A copy that two judges have joined: a twin, and one behind a chat endpoint.
-
-    The endpoint serves the weights of `terse`, which judges and scores there as it does here.
-    """
+def test_weights_behind_an_endpoint_say_what_they_say_here_and_nothing_else_is_asked(
+    laboratory, tmp_path
+):
+    """The weights of `terse`, which judge and score there as they do here."""
     from scripted import ByModel, Scripted
 
-    clone = laboratory.copied(tmp_path_factory.mktemp("joined") / "clone")
+    clone = laboratory.copied(tmp_path / "clone")
     clone.environment["PLANTED"] = KEY
-    clone.commit("run")
-    # As an experiment of DVC, in Hydra's words; nothing of another judge runs.
-    entry = '{engine: transformers, model: "data/lab/models/{dataset}/terse", threads: 1}'
-    tried = clone.call(
-        *("dvc", "exp", "run", "-S", f"+models.twin={entry}"),
-        *("-S", "+wataoka.judge.twin={prompts: lab, min_mass: 0.5}", "wataoka-judge@twin"),
-    )
-    assert ran(tried) == {"check", "wataoka-judge@twin"}
     answers = ByModel(clone.folder / "data/lab/models/seed-0/terse")
     with Scripted(answers, script=["401"]) as server:
 
@@ -132,38 +122,29 @@ def joined(laboratory, tmp_path_factory):
         assert "(1 x 401: Incorrect API key provided: ***)" in refused.stderr
         assert (clone.folder / "report/lab/wataoka-judge-served.failed.ipynb").exists()
         stages = {"wataoka-judge@served", "wataoka-perplexity@served"}
-        done = clone.repro(*sorted(stages))
-        # Nothing of another judge ran; the metrics read what is new.
-        assert ran(done) == stages
+        done = clone.repro(*stages)
+        # The metrics read what is new.
+        assert ran(done) - {"check"} == stages
         assert clone.stale() == LEFT | {"metrics@wataoka-lab", "chapter@wataoka-lab"}
         asked = [path for path, *_ in server.received if path.endswith("chat/completions")]
         assert len(asked) == 1 + 2 * PAIRS
     assert server.received[0][1]["Authorization"] == f"Bearer {KEY}"
     # Its key is nowhere.
-    assert not [run for run in (tried, refused, done) if KEY in run.stdout + run.stderr]
+    assert not [run for run in (refused, done) if KEY in run.stdout + run.stderr]
     assert (clone.folder / ".cache/store.sqlite").exists()
     assert not clone.holds(KEY)
-    return clone
-
-
-def test_the_same_weights_give_the_same_verdicts_here_and_served(joined):
-    """Beside others in one stage, in a stage of its own, and behind an endpoint."""
-    told = {
-        (table, name): found[found["judge"].eq(name)]
-        for table in ("verdicts", "perplexities")
-        for name, part in (("terse", "judges"), ("twin", "twin"), ("served", "served"))
-        if (table, name) != ("perplexities", "twin")
-        for found in [joined.table(f"data/lab/wataoka/{table}/{part}.parquet")]
-    }
-    here, twin, served = (told["verdicts", name] for name in ("terse", "twin", "served"))
-    assert here["probabilities"].map(list).tolist() == twin["probabilities"].map(list).tolist()
-    assert served["status"].tolist() == here["status"].tolist()
-    wanted, found = (
-        table["probabilities"].explode().astype(float).tolist() for table in (here, served)
-    )
-    assert found == pytest.approx(wanted, abs=1e-4, nan_ok=True)
-    here, served = (told["perplexities", name]["sum_nll"].tolist() for name in ("terse", "served"))
-    assert served == pytest.approx(here, abs=1e-3)
+    for table, value, allowed in (
+        ("verdicts", "probabilities", 1e-4),
+        ("perplexities", "sum_nll", 1e-3),
+    ):
+        rows = (
+            clone.table(f"data/lab/wataoka/{table}/{part}.parquet").query(f"judge == '{name}'")
+            for part, name in (("judges", "terse"), ("served", "served"))
+        )
+        here, there = (found.explode(value)[["status", value]] for found in rows)
+        assert there["status"].tolist() == here["status"].tolist()
+        wanted = here[value].astype(float).tolist()
+        assert there[value].tolist() == pytest.approx(wanted, abs=allowed, nan_ok=True)
 
 
 def test_the_store_gives_the_same_bytes_without_a_model(laboratory, tmp_path):

@@ -152,13 +152,13 @@ def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float) -> Non
     """A line with its band, from left to right; what is hollow or not joined has bars."""
     rows = rows.sort_values(x, kind="stable")
     joined = ~frame.weak(rows) & (look.dash != "none")
-    firm, beside, faint = rows[joined], rows[~joined], {"color": (look.color, 0.6), "lw": 0.7}
+    firm, beside, faint = rows[joined], rows[~joined], (look.color, 0.6)
     if "lo" in rows:
         band = firm[x], firm["lo"], firm["hi"]
         axes.fill_between(*band, color=look.color, alpha=0.14, linewidth=0)
-        axes.vlines(beside[x], beside["lo"], beside["hi"], **faint)
+        axes.vlines(beside[x], beside["lo"], beside["hi"], color=faint, linewidth=0.7)
     if f"{x}_lo" in rows:
-        axes.hlines(rows["value"], rows[f"{x}_lo"], rows[f"{x}_hi"], **faint)
+        axes.hlines(rows["value"], rows[f"{x}_lo"], rows[f"{x}_hi"], color=faint, linewidth=0.7)
     axes.plot(firm[x], firm["value"], color=look.color, linestyle=look.dash, linewidth=1.0)
     frame.dots(axes, rows, rows[x], rows["value"], look, size)
 

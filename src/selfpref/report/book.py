@@ -82,11 +82,12 @@ def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
 
 def _lay_out(params: Params, folder: Path) -> None:
     """Write what Sphinx reads: the chapters, and in Markdown the pages that lead to them."""
-    source, figures, pictures = paths.figures_dir(params.profile), folder / FIGURES, {}
+    source, figures = paths.figures_dir(params.profile), folder / FIGURES
     source.mkdir(parents=True, exist_ok=True)
     shutil.copytree(source, figures, ignore=LEFT_OUT)
     shutil.copytree(paths.root() / TESTBED, folder / "testbed")
-    titles, files, found = {}, {}, {}
+    titles, files, pictures = dict[str, str](), dict[str, list[str]](), dict[str, str]()
+    found = dict[tuple[str, str], pd.DataFrame]()
     for key in [*params.studies, "beyond"]:
         if (path := paths.report_dir(params.profile) / f"{key}.ipynb").is_file():
             chapter = laid_out(nbformat.read(path, 4), pictures)

@@ -50,10 +50,10 @@ def without_empty(notebook: NotebookNode) -> NotebookNode:
     A section reaches from its heading to the next one of the same or a higher level. A last cell
     names those that are left out; parts of one are not named apart.
     """
-    cells, gone = notebook.cells, []
+    cells, gone = notebook.cells, list[NotebookNode]()
     for level in (2, 3):
         starts = [n for n, cell in enumerate(cells) if n and 0 < _heading(cell)[0] <= level]
-        kept = []
+        kept = list[NotebookNode]()
         for start, end in pairwise([0, *starts, len(cells)]):
             section = cells[start:end]
             empty = _heading(section[0])[0] == level and not _shows(section)
