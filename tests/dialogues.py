@@ -3,6 +3,8 @@
 import itertools
 import random
 
+from conftest import lines
+
 NAMES = ("gpt-4", "gpt-3.5-turbo", "vicuna-13b")
 DIALOGUES = 24
 WORDS = ("river", "lamp", "clock", "cherry", "sky", "maybe", "sure")
@@ -58,4 +60,13 @@ PROMPTS_OF_JUDGES = {
     "pair-math-v1": "{question} {ref_answer_1} {answer_a} {answer_b}",
     "pair-math-v1-multi-turn": "{ref_answer_1} {ref_answer_2} / {question_1} {answer_a_1} "
     "{question_2} {answer_a_2} / {question_1} {answer_b_1} {question_2} {answer_b_2}",
+}
+# The file of FastChat's that holds them.
+PROMPTS_FILE = {
+    "fastchat/llm_judge/data/judge_prompts.jsonl": lines(
+        *(
+            {"name": name, "system_prompt": name, "prompt_template": template}
+            for name, template in PROMPTS_OF_JUDGES.items()
+        )
+    )
 }

@@ -24,8 +24,10 @@ import compare
 def test_what_differs_is_named_and_what_is_listed_may_be_gone(
     tmp_path, monkeypatch, capsys, new, status, told
 ):
-    texts = {"old": "model,bias,n\na,0.5,3\nb,,4\n", "new": f"model,bias\n{new}\n"}
-    for name, text in texts.items():
+    for name, text in {
+        "old": "model,bias,n\na,0.5,3\nb,,4\n",
+        "new": f"model,bias\n{new}\n",
+    }.items():
         for place in ("figures/lab/xu", "data/lab/metrics/xu"):
             (tmp_path / name / place).mkdir(parents=True)
         (tmp_path / name / "figures/lab/xu/bias.csv").write_text(text)
@@ -33,19 +35,21 @@ def test_what_differs_is_named_and_what_is_listed_may_be_gone(
         frame.to_parquet(tmp_path / name / "data/lab/metrics/xu/bias.parquet")
     dropped = tmp_path / "dropped.csv"
     dropped.write_text("table,column,reason\nxu/bias,n,elsewhere\nmetrics/xu/bias,n,elsewhere\n")
-    monkeypatch.setattr(compare, "ROOT", tmp_path / "new")
-    given = ["compare", "lab", "--with", str(tmp_path / "old"), "--dropped", str(dropped)]
-    monkeypatch.setattr(sys, "argv", given)
-    assert compare.main() == status
+    monkeypatch.setattr(compare, "DROPPED", dropped)
+
+    def status_of(one, other):
+        monkeypatch.setattr(compare, "ROOT", tmp_path / one)
+        monkeypatch.setattr(sys, "argv", ["compare", "lab", "--with", str(tmp_path / other)])
+        return compare.main()
+
+    assert status_of("new", "old") == status
     said = capsys.readouterr().out
     assert "2 tables compared" in said
     assert "2 tables and columns dropped as listed" in said
     assert (told in said) is bool(status)
     # What is not listed is a difference, and what is new is none.
     dropped.write_text("table,column,reason\n")
-    assert compare.main() == 1
+    assert status_of("new", "old") == 1
     assert "metrics/xu/bias: column n is gone" in capsys.readouterr().out
-    monkeypatch.setattr(compare, "ROOT", tmp_path / "old")
-    monkeypatch.setattr(sys, "argv", [*given[:3], str(tmp_path / "new"), *given[4:]])
-    assert compare.main() == status
-    assert "metrics/xu/bias: + column n" in capsys.readouterr().out
+    assert status_of("old", "new") == status
+    assert "+ metrics/xu/bias: + column n" in capsys.readouterr().out

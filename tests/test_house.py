@@ -1,42 +1,50 @@
-"""Which room may import which: arrows point down, from the studies to the shared rooms."""
+"""Arrows between rooms point down, stages declare what they run, workflows what a landing runs."""
 
 import ast
-from collections.abc import Iterator
+import inspect
+import re
 from pathlib import Path
 
+import nbformat
 import pytest
 from conftest import REPOSITORY
+from ruamel.yaml import YAML
 
-SOURCE = REPOSITORY / "src/selfpref"
-STUDIES = {path.parent.name for path in (SOURCE / "studies").glob("*/__init__.py")} - {"beyond"}
+from selfpref.studies import registry
+
+yaml = YAML(typ="safe")
+SOURCE = REPOSITORY / "src"
+PACKAGE = SOURCE / "selfpref"
+STAGES = yaml.load(REPOSITORY / "dvc.yaml")["stages"]
+STUDIES = (*registry.STUDIES, "beyond")
 # The command line, the ceiling, the report and the card stand above the studies.
 ABOVE = ("__main__", "commands", "report", "card")
 SHARED = sorted(
     path.stem
-    for path in SOURCE.iterdir()
+    for path in PACKAGE.iterdir()
     if (path.suffix == ".py" or (path / "__init__.py").is_file())
     and path.stem not in {*ABOVE, "studies", "lab", "__init__"}
 )
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Every module that a file imports, at the top or within a function, with what it takes."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def imported(text):
+    """What a program imports, at the top or within a function: `package.module.name`."""
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path}: a relative import"
+            assert not node.level, "a relative import"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def importers(room: str, *wanted: str) -> list[str]:
+def importers(room, *wanted):
     """The files of a room, a folder or module of src, that import one of these rooms of ours."""
     starts = tuple(f"selfpref.{start}." for start in wanted)
+    paths = (PACKAGE / f"{room}.py", *(PACKAGE / room).rglob("*.py"))
     return sorted(
-        str(path.relative_to(SOURCE))
-        for path in (SOURCE / f"{room}.py", *(SOURCE / room).rglob("*.py"))
-        if path.is_file()
-        if any(f"{name}.".startswith(starts) for name in imported(path))
+        str(path.relative_to(PACKAGE))
+        for path in filter(Path.is_file, paths)
+        if any(f"{name}.".startswith(starts) for name in imported(path.read_text()))
     )
 
 
@@ -59,14 +67,112 @@ def test_no_arrow_points_up(rooms, forbidden):
 
 
 def test_no_study_imports_another_and_what_makes_the_testbeds_tables_knows_the_testbed():
-    for study in STUDIES:
-        others = STUDIES | {"beyond"}
-        others -= {study}
-        assert importers(f"studies/{study}", *(f"studies.{other}" for other in others)) == []
-    found = {path.split("/", 2)[2] for path in importers("studies", "lab")}
-    assert found == {"lab.py"}
+    for study in registry.STUDIES:
+        others = (f"studies.{other}" for other in STUDIES if other != study)
+        assert importers(f"studies/{study}", *others) == []
+    assert {path.split("/", 2)[2] for path in importers("studies", "lab")} == {"lab.py"}
 
 
-def test_nothing_imports_a_notebook_or_a_test():
-    names = {name.partition(".")[0] for path in SOURCE.rglob("*.py") for name in imported(path)}
-    assert not names & {"notebooks", "tests", "conftest"}
+# What dvc.yaml says a stage depends on covers its reader, its notebook and every definition. Of the
+# rooms that a stage runs these; shared rooms below are listed as folders.
+ROOMS = ("selfpref.studies", "selfpref.lab")
+# They import every study, or name who fills its tables: both are for the runner.
+REGISTRY = PACKAGE / "studies/registry.py"
+RUNNERS = {REGISTRY, *(PACKAGE / f"studies/{study}/__init__.py" for study in STUDIES)}
+
+
+def named(text, rooms):
+    """The files of some rooms that a program names in its imports."""
+    return {
+        file
+        for name in imported(text)
+        for dotted in (name.rpartition(".")[0], name)
+        if dotted.startswith(rooms)
+        for place in [SOURCE.joinpath(*dotted.split("."))]
+        for file in (place.with_suffix(".py"), place / "__init__.py")
+        if file.is_file()
+    }
+
+
+def uncovered(starts, rooms, found, without=RUNNERS):
+    """What these files need of some rooms, and a stage's dependencies lack."""
+    needed, left = set(), set(starts) - without
+    while left:
+        needed |= left
+        left = {file for path in left for file in named(path.read_text(), rooms)}
+        left -= needed | without
+    # A package of packages holds a docstring.
+    return sorted(
+        str(path.relative_to(SOURCE))
+        for path in needed
+        if len(ast.parse(path.read_text()).body) > 1 and not found & {path, *path.parents}
+    )
+
+
+def deps(stage, study=""):
+    """The dependencies of a stage of this study; the source of the testbed's entries is the lab."""
+    listed = STAGES[stage].get("do", STAGES[stage])["deps"]
+    for name, value in (("study", study), ("source", "src/selfpref/lab")):
+        listed = [dep.replace(f"${{item.{name}}}", value) for dep in listed]
+    return {REPOSITORY / dep for dep in listed}
+
+
+def imports(notebook, rooms):
+    cells = [cell for cell in nbformat.read(notebook, 4).cells if cell.cell_type == "code"]
+    return {file for cell in cells for file in named(cell.source, rooms)}
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_stage_runs_again_when_a_statistic_of_its_changes(study):
+    """What its notebook names; no study reads what reads them all."""
+    rooms = ("selfpref.statistics", "selfpref.studies")
+    listed = deps("beyond-metrics") if study == "beyond" else deps("metrics", study)
+    starts = imports(REPOSITORY / f"notebooks/{study}_metrics.ipynb", rooms)
+    assert not uncovered(starts, rooms, listed, {REGISTRY})
+    assert (PACKAGE / "studies/beyond" in listed) is (study == "beyond")
+
+
+@pytest.mark.parametrize(
+    "stage", ["wataoka-respond", "wataoka-judge", "wataoka-perplexity", "xu-refine"]
+)
+def test_a_stage_that_asks_runs_again_when_what_it_asks_changes(stage):
+    """Of studies whose `stages` hold one task, or tasks that need the same."""
+    stages = PACKAGE / f"studies/{stage.partition('-')[0]}/stages.py"
+    assert not uncovered({stages}, ROOMS, deps(stage))
+
+
+@pytest.mark.parametrize("study", sorted(registry.READERS))
+def test_a_set_is_read_again_when_its_reader_or_its_pins_change(study):
+    readers = {Path(inspect.getfile(read)) for read in registry.READERS[study].values()}
+    rooms = ("selfpref.studies", "selfpref.formats", "selfpref.download")
+    # The prompts of the testbed's refiners are laid out beside what draws its requests.
+    own = {PACKAGE / f"studies/{study}/{name}.py" for name in ("__init__", "prompts")}
+    assert not uncovered(readers, rooms, deps(f"{study}-items"), own)
+    # The file that pins it is the entry's `source`.
+    assert "${item.source}" in STAGES[f"{study}-items"]["do"]["deps"]
+
+
+def test_a_stage_runs_again_when_its_notebook_or_what_that_imports_changes():
+    checked = 0
+    for stage, whole in STAGES.items():
+        for name in re.findall(r"notebooks/\S+\.ipynb", whole.get("do", whole)["cmd"]):
+            for study in registry.STUDIES if "item.study" in name else [""]:
+                path = REPOSITORY / name.replace("${item.study}", study)
+                assert path in deps(stage, study)
+                assert not uncovered(imports(path, ROOMS), ROOMS, deps(stage, study)), stage
+                checked += 1
+    assert checked > len(STAGES)
+
+
+def test_actions_are_pinned_rights_are_named_and_ci_runs_what_a_landing_runs():
+    workflows = REPOSITORY / ".github/workflows"
+    for path in workflows.glob("*.yml"):
+        used = re.findall(r"uses: (.*)", path.read_text())
+        assert used
+        for action in used:
+            assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)
+        assert yaml.load(path)["permissions"] == {"contents": "read"}
+    steps = yaml.load(workflows / "ci.yml")["jobs"]["test"]["steps"]
+    landing = (REPOSITORY / ".ci/run").read_text().splitlines()
+    commands = [line for line in landing if line.startswith("make ")]
+    assert commands == [step.get("run") for step in steps][-2:]

@@ -9,17 +9,16 @@ table and frame below data/<profile>. Rows are compared in their order. Numbers 
 `--tolerance` (absolute and relative): sums come out differently in the last digits on different
 processors. Printed is each table that differs, with the first cell, and each table or column that
 is only on one side. The exit status is 1 if a number or word differs, or a table or column is gone;
-additions are told and allowed, and what `--dropped` lists (table, column or nothing, reason) may be
+additions are told and allowed, and what dropped.csv lists (table, column or nothing, reason) may be
 gone, and is counted; `column=value` in the place of a column are the rows that have it.
 """
 
 import argparse
-import csv
-import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,24 +26,14 @@ import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
 DROPPED = ROOT / "tools" / "dropped.csv"
-CLAIMS = "data/claims.csv"
-# A table's file; of a revision a function that shows it.
-Tables = dict[str, Path | Callable[[], str]]
 
 
-def cells(text: str) -> pd.DataFrame:
-    """A CSV as text cells; a table without columns is an empty line, which pandas does not read."""
-    if not text.strip():
-        return pd.DataFrame()
-    return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-
-
-def frame(table: Path | Callable[[], str]) -> pd.DataFrame:
+def frame(table: Path) -> pd.DataFrame:
     """A table or the headline of a study: numbers, and all else as text; missing text is empty."""
-    if not isinstance(table, Path):
-        return cells(table())
     if table.suffix == ".csv":
-        return cells(table.read_text())
+        # A table without columns is an empty line, which pandas does not read.
+        written = bool(table.read_text().strip())
+        return pd.read_csv(table, dtype=str, keep_default_na=False) if written else pd.DataFrame()
     if table.suffix == ".json":
         found = pd.json_normalize(json.loads(table.read_text()))
     else:
@@ -53,43 +42,17 @@ def frame(table: Path | Callable[[], str]) -> pd.DataFrame:
     return found.assign(**told.astype("str").where(told.notna(), ""))
 
 
-def alike(old: Path | Callable[[], str], new: Path | Callable[[], str]) -> bool:
-    """Whether two files are the same bytes: a million rows need not be read then."""
-    both = isinstance(old, Path) and isinstance(new, Path)
-    return both and old.read_bytes() == new.read_bytes()  # type: ignore[union-attr]
-
-
-def in_folder(folder: Path, profile: str) -> Tables:
+def tables(folder: Path, profile: str, study: str) -> dict[str, Path]:
     """What a checkout holds of a profile, by `<study>/<figure>` and `metrics/<study>/<frame>`."""
     figures, data = folder / "figures" / profile, folder / "data" / profile
-    found: Tables = {
-        str(path.relative_to(figures).with_suffix("")): path for path in figures.rglob("*.csv")
-    }
+    found = {path.relative_to(figures): path for path in figures.rglob("*.csv")}
     for path in (*data.rglob("*.parquet"), *data.glob("headlines/*.json")):
-        name = str(path.relative_to(data).with_suffix(""))
-        found[f"metrics/{name}" if name.startswith("beyond/") else name] = path
-    if profile == "recorded" and (folder / CLAIMS).is_file():
-        found["claims"] = folder / CLAIMS
-    return found
-
-
-def in_git(revision: str, profile: str) -> Tables:
-    """The CSVs of a profile's figures at a revision, by `<study>/<figure>`."""
-    top = f"figures/{profile}/"
-
-    def shown(*command: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(ROOT), *command], capture_output=True, text=True, check=True
-        ).stdout
-
-    names = shown("ls-tree", "-r", "--name-only", revision, top, CLAIMS).splitlines()
-    return {
-        name.removesuffix(".csv").removeprefix(top).removeprefix("data/"): (
-            lambda name=name: shown("show", f"{revision}:{name}")  # type: ignore[misc]
-        )
-        for name in names
-        if name.endswith(".csv") and (name != CLAIMS or profile == "recorded")
-    }
+        name = path.relative_to(data)
+        found[Path("metrics", name) if name.parts[0] == "beyond" else name] = path
+    claims = folder / "data/claims.csv"
+    found |= {Path(claims.name): claims} if profile == "recorded" and claims.is_file() else {}
+    named = {str(name.with_suffix("")): path for name, path in found.items()}
+    return {name: path for name, path in named.items() if study in name}
 
 
 def differences(old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[str]:
@@ -115,6 +78,30 @@ def differences(old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Itera
             )
 
 
+def compared(old: dict[str, Path], new: dict[str, Path], tolerance: float) -> tuple[list[str], int]:
+    """What differs, a line each, and how many tables and columns are gone as `DROPPED` lists."""
+    listed = pd.read_csv(DROPPED, dtype=str, keep_default_na=False)
+    drops = {*zip(listed["table"], listed["column"], strict=True)}
+    gone = sorted(old.keys() - new.keys())
+    told = [f"+ {name}: new" for name in sorted(new.keys() - old.keys())]
+    told += [f"{name}: gone" for name in gone if (name, "") not in drops]
+    dropped = sum((name, "") in drops for name in gone)
+    for name in sorted(old.keys() & new.keys()):
+        # A million rows need not be read.
+        if old[name].read_bytes() == new[name].read_bytes():
+            continue
+        before, after = frame(old[name]), frame(new[name])
+        lost = [one for one in before if one not in after and (name, one) in drops]
+        dropped += len(lost)
+        for column, _, value in (one.partition("=") for of, one in drops if of == name):
+            if value and not after.get(column, before[column].iloc[:0]).eq(value).any():
+                dropped += bool(before[column].eq(value).any())
+                before = before[before[column].ne(value)].reset_index(drop=True)
+        found = differences(before.drop(columns=lost), after, tolerance)
+        told += [f"{'+ ' * (one[0] == '+')}{name}: {one}" for one in found]
+    return told, dropped
+
+
 def main() -> int:
     """Compare, print and tell by the exit status."""
     parser = argparse.ArgumentParser(
@@ -124,48 +111,26 @@ def main() -> int:
     parser.add_argument("--with", dest="other", required=True, help="a revision or a folder")
     parser.add_argument("--study", default="", help="one study alone")
     parser.add_argument("--tolerance", type=float, default=1e-9)
-    parser.add_argument("--dropped", type=Path, default=DROPPED, help="what may be gone (.csv)")
     args = parser.parse_args()
-    with open(args.dropped, newline="", encoding="utf-8") as handle:
-        listed = {(row["table"], row["column"]) for row in csv.DictReader(handle)}
-    folder = Path(args.other)
-    old = in_folder(folder, args.profile) if folder.is_dir() else in_git(args.other, args.profile)
-    new = in_folder(ROOT, args.profile)
-    if not folder.is_dir():
-        new = {name: one for name, one in new.items() if not made(name)}
-    old, new = (
-        {name: one for name, one in side.items() if args.study in name} for side in (old, new)
-    )
-    if not old:
-        print(f"{args.other}: nothing of {args.profile} {args.study}", file=sys.stderr)
-        return 1
-    told, failed, dropped = [f"{name}: new" for name in sorted(new.keys() - old.keys())], [], 0
-    for name in sorted(old.keys() - new.keys()):
-        dropped += (name, "") in listed
-        failed += [f"{name}: gone"] * ((name, "") not in listed)
-    for name in sorted(old.keys() & new.keys()):
-        if alike(old[name], new[name]):
-            continue
-        before, after = frame(old[name]), frame(new[name])
-        gone = [one for one in before if one not in after and (name, one) in listed]
-        dropped += len(gone)
-        for column, _, value in (one.partition("=") for of, one in listed if of == name):
-            if value and not after.get(column, before[column].iloc[:0]).eq(value).any():
-                dropped += before[column].eq(value).any()
-                before = before[before[column].ne(value)].reset_index(drop=True)
-        for line in differences(before.drop(columns=gone), after, args.tolerance):
-            (told if line.startswith("+") else failed).append(f"{name}: {line}")
-    print(*told, *failed, sep="\n", end="\n" if told or failed else "")
+    folder, new = Path(args.other), tables(ROOT, args.profile, args.study)
+    with tempfile.TemporaryDirectory() as scratch:
+        if not folder.is_dir():
+            folder = Path(scratch)
+            wanted = ["git", "-C", str(ROOT), "archive", args.other, "figures", "data/claims.csv"]
+            packed = subprocess.run(wanted, check=True, capture_output=True).stdout
+            subprocess.run(["tar", "-x", "-C", scratch], input=packed, check=True)
+            # Git has nothing of data/<profile>.
+            made = ROOT / "data" / args.profile
+            new = {name: path for name, path in new.items() if not path.is_relative_to(made)}
+        old = tables(folder, args.profile, args.study)
+        told, dropped = compared(old, new, args.tolerance)
+    failed = [line for line in told if line[0] != "+"]
+    print(*told, sep="\n", end="\n" if told else "")
     print(
         f"{args.profile}: {len(old.keys() & new.keys())} tables compared, {len(failed)} "
         f"differences, {dropped} tables and columns dropped as listed"
     )
-    return 1 if failed else 0
-
-
-def made(name: str) -> bool:
-    """Whether a table lies below data/<profile>, which is not in git."""
-    return name.count("/") > 1
+    return int(bool(failed) or not old)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ done there is not done again. lab_reference.yaml says where each quantity stands
 A seed that fails is told and left out.
 """
 
-import os
 import re
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib import style
 from ruamel.yaml import YAML
+from verify import ran
 
 from selfpref.plots.frame import BLACK, BLUE, GREY, STYLE, Look, legend
 from selfpref.plots.marks import lines
@@ -30,6 +30,8 @@ ADDRESSES = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml"))
 DIFFERENCES = ADDRESSES.pop("differences")
 ADDRESS = re.compile(r"(?P<frame>[\w/]+)(\[(?P<rows>.+)\])?\.(?P<value>.+)")
 SEEDS = (0, 1, 2, 3, 4)
+# The lines of the testbed's seed, and of sampling.
+SEEDED, SAMPLED = r"^  seeds: \[(\d+)\]$", r"^seed: (\d+)$"
 OUT = ROOT / "docs" / "lab-reference"
 
 
@@ -39,33 +41,19 @@ def of_seed(params: str, seed: int) -> str:
     Models, data sets and their names are the seed's. The seed of sampling moves along: names that
     two runs share, such as `notes`, would otherwise be given the same draws.
     """
-    old = int(re.findall(r"^  seeds: \[(\d+)\]$", params, re.MULTILINE)[0])
-    text = re.sub(rf"\bseed-{old}\b", f"seed-{seed}", params)
-    text = re.sub(rf"\bseed: {old}\b", f"seed: {seed}", text)
-    text = re.sub(r"^  seeds: \[\d+\]$", f"  seeds: [{seed}]", text, flags=re.MULTILINE)
-    return re.sub(
-        r"^seed: (\d+)$", lambda at: f"seed: {int(at[1]) + seed - old}", text, flags=re.MULTILINE
-    )
-
-
-def clone(seed: int) -> Path:
-    """What is committed, with the parameters of a seed, and what an earlier call has done there."""
-    folder = CLONES / f"seed-{seed}"
-    lock = folder / "dvc.lock"
-    if not folder.is_dir():
-        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
-        lock.write_text("schema: '2.0'\nstages: {}\n")
-    done = lock.read_text()
-    for command in ("fetch --quiet origin HEAD", "reset --quiet --hard FETCH_HEAD"):
-        subprocess.run(["git", *command.split()], cwd=folder, check=True)
-    lock.write_text(done)
-    params = folder / "params.yaml"
-    params.write_text(of_seed(params.read_text(), seed))
-    return folder
+    old, own = (int(re.findall(where, params, re.MULTILINE)[0]) for where in (SEEDED, SAMPLED))
+    for former, new in (
+        (rf"\bseed-{old}\b", f"seed-{seed}"),
+        (rf"\bseed: {old}\b", f"seed: {seed}"),
+        (SEEDED, f"  seeds: [{seed}]"),
+        (SAMPLED, f"seed: {own + seed - old}"),
+    ):
+        params = re.sub(former, new, params, flags=re.MULTILINE)
+    return params
 
 
 def run(seed: int) -> Path:
-    """Reproduce the testbed with a seed, from where an earlier call left it.
+    """Reproduce the testbed with a seed in a clone, from where an earlier call left it.
 
     Returns:
         The folder of the run's frames.
@@ -73,14 +61,17 @@ def run(seed: int) -> Path:
     Raises:
         CalledProcessError: A command failed; it has said why.
     """
-    folder = clone(seed)
-    own = {
-        "PYTHONPATH": str(folder / "src"),
-        "SELFPREF_STORE": str(folder / ".cache" / "store.sqlite"),
-    }
-    subprocess.run(
-        ["dvc", "repro", "metrics", "beyond-metrics"], cwd=folder, env=os.environ | own, check=True
-    )
+    folder = CLONES / f"seed-{seed}"
+    lock, params = folder / "dvc.lock", folder / "params.yaml"
+    if not folder.is_dir():
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
+        lock.write_text("schema: '2.0'\nstages: {}\n")
+    done = lock.read_text()
+    ran(folder, "git", "fetch", "--quiet", "origin", "HEAD")
+    ran(folder, "git", "reset", "--quiet", "--hard", "FETCH_HEAD")
+    lock.write_text(done)
+    params.write_text(of_seed(params.read_text(), seed))
+    ran(folder, "dvc", "repro", "metrics", "beyond-metrics")
     return folder / "data" / "lab"
 
 
@@ -132,15 +123,13 @@ def draw(folders: Sequence[Path]) -> None:
 
 def collected() -> str:
     """When, from what and where the seeds were run."""
-    told = Path("/proc/cpuinfo")
-    lines = told.read_text().splitlines() if told.is_file() else []
-    name = next((line.split(": ")[1] for line in lines if line.startswith("model name")), "unknown")
-    wide = "with" if any("avx512f" in line for line in lines) else "without"
     head = ["git", "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(["lscpu"], capture_output=True, text=True, check=False).stdout
+    name = re.search(r"(?m)^Model name: +(.+)$", told)
     return (
-        f"Collected on {datetime.now(UTC):%Y-%m-%d} at commit {commit.strip()}; {name.strip()}, "
-        f"{wide} AVX-512; torch {version('torch')}."
+        f"Collected on {datetime.now(UTC):%Y-%m-%d} at commit {commit.strip()}; "
+        f"{name[1] if name else 'unknown processor'}; torch {version('torch')}."
     )
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from selfpref import paths
 from selfpref.ask.responding import score_responses
 from selfpref.models.open import open_model
-from selfpref.params import load
+from selfpref.params import Params, load
 from selfpref.prompts import LAYOUTS
 from selfpref.seeds import sampled
 from selfpref.studies import registry
@@ -40,33 +40,27 @@ COLUMNS = {
 }
 
 
+def read(params: Params, live: Params, dataset: str) -> tuple[pd.Series, pd.DataFrame]:
+    """The items of a set, and how probable the reader finds what people compared."""
+    found = registry.read(params, STUDY.name, dataset)
+    items, labels, written = found["items"], found["labels"], found["responses"]
+    if labels.empty:
+        return items["item_id"][:0], pd.DataFrame()
+    compared = {*labels["responder_a"], *labels["responder_b"]}
+    drawn = sampled(items["item_id"], QUESTIONS.get(dataset))
+    written = written[written["item_id"].isin(drawn) & written["responder"].isin(compared)]
+    asked = items[["study", "item_id", "messages"]]
+    layout = LAYOUTS[live.wataoka.perplexity[READER].prompts]
+    with open_model(live, READER, dataset, f"{READER} reads {dataset}") as model:
+        alone = dataset in ALONE
+        return items["item_id"], score_responses(asked, written, READER, model, layout, alone=alone)
+
+
 def main(wanted: Sequence[str]) -> None:
     """Read what is not read yet, and write the file."""
-    live, recorded = (
-        load(paths.root() / "profiles" / f"{name}.yaml") for name in ("live", "recorded")
-    )
-    layout = LAYOUTS[live.wataoka.perplexity[READER].prompts]
-    made, asked = [], set[str]()
-    for dataset in sorted(wanted or recorded.wataoka.datasets):
-        found = registry.read(recorded, STUDY.name, dataset)
-        labels, written = found["labels"], found["responses"]
-        if labels.empty:
-            continue
-        compared = {*labels["responder_a"], *labels["responder_b"]}
-        asked |= {*found["items"]["item_id"]}
-        drawn = sampled(found["items"]["item_id"], QUESTIONS.get(dataset))
-        written = written[written["item_id"].isin(drawn)]
-        with open_model(live, READER, dataset, f"{READER} reads {dataset}") as model:
-            made.append(
-                score_responses(
-                    found["items"][["study", "item_id", "messages"]],
-                    written[written["responder"].isin(compared)],
-                    READER,
-                    model,
-                    layout,
-                    alone=dataset in ALONE,
-                )
-            )
+    live, recorded = (load(paths.profile_file(name)) for name in ("live", "recorded"))
+    sets = sorted(wanted or recorded.wataoka.datasets)
+    asked, made = zip(*(read(recorded, live, dataset) for dataset in sets), strict=True)
     rows = pd.concat(made)
     # What exceeds the model's context has no number, and so no row.
     rows = rows[rows["status"].eq("ok") & rows["n_tokens"].gt(0)].rename(columns=COLUMNS)
@@ -74,10 +68,9 @@ def main(wanted: Sequence[str]) -> None:
     rows["given_prompt"] = rows["given_prompt"].map({True: "true", False: "false"})
     if wanted:
         before = pd.read_csv(FILE, dtype={"given_prompt": "str"})
-        rows = pd.concat([rows, before[~before["item"].isin(asked)]])
-    rows[[*COLUMNS.values()]].sort_values(["item", "responder", "given_prompt"]).to_csv(
-        FILE, index=False, lineterminator="\n"
-    )
+        rows = pd.concat([rows, before[~before["item"].isin(pd.concat(asked))]])
+    rows = rows[[*COLUMNS.values()]].sort_values(["item", "responder", "given_prompt"])
+    rows.to_csv(FILE, index=False, lineterminator="\n")
 
 
 if __name__ == "__main__":

@@ -9,25 +9,22 @@ import random
 import re
 import secrets
 import socket
-from typing import Any
 
 import pandas as pd
 import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from clones import cloned, ran, yaml
+from clones import cloned, parameters, ran, weights, yaml
 from conftest import REPOSITORY, STAGED, lines, reference_files
-from dialogues import DIALOGUES, PROMPTS_OF_JUDGES, WORDS, arena, votes
+from dialogues import DIALOGUES, PROMPTS_FILE, PROMPTS_OF_JUDGES, WORDS, arena, votes
 from scripted import Scripted, by_rule, completion, position
-
-from selfpref.lab.model import build_model, save_checkpoint
 
 PROMPTS = 12
 # Two judged sets: dialogues of the Arena, and three questions of two turns.
 PAIRS = DIALOGUES + 3 * 2
 KEY = f"sk-{secrets.token_hex(12)}"
-FIGURES = ("fig1b_bias", "fig2_confusion", "table2_demographic_parity", "bias_by_opponent")
+FIGURES = "wataoka fig1b_bias fig2_confusion table2_demographic_parity bias_by_opponent"
 SETS = ("arena-hub", "mt-bench-hub")
 DOCS = (REPOSITORY / "docs/judges.md").read_text().split("## From nothing")[1].split("\n## ")[0]
 # The first lines that the page shows are the profile's; the others are one more each.
@@ -47,12 +44,8 @@ def answered(body):
 def reproduced(tmp_path_factory):
     """The clone after what `make repro` runs; what that said; the server."""
     top = tmp_path_factory.mktemp("live")
-    judges = [
-        {"name": name, "system_prompt": name, "prompt_template": template}
-        for name, template in PROMPTS_OF_JUDGES.items()
-    ]
     releases = {
-        "judge-prompts": {"fastchat/llm_judge/data/judge_prompts.jsonl": lines(*judges)},
+        "judge-prompts": PROMPTS_FILE,
         "mt-bench-references": reference_files({81: "writing", 82: "writing", 83: "math"}),
     }
     with (
@@ -71,10 +64,7 @@ def reproduced(tmp_path_factory):
             pinned.write_text(f"repository,revision,split\n{data.parent},0,{split}\n")
         asked = [{"id": n, "prompt": f"question {n}?"} for n in range(PROMPTS)]
         (clone.folder / "prompts.jsonl").write_text(lines(*asked))
-        model = clone.folder / "models/mine"
-        save_checkpoint(build_model(3), model)
-        config = json.loads((model / "config.json").read_text())
-        (model / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 1024}))
+        weights(clone.folder / "models/mine", 1024)
         clone.environment |= {"OPENAI_API_KEY": KEY, "HF_HOME": str(top / "hf")}
         assert clone.call("selfpref", "use", "live").returncode == 0
         paper = yaml.load((STAGED / "profiles/paper-wataoka.yaml").read_text())
@@ -124,9 +114,10 @@ def test_a_model_that_fails_stops_no_other_and_is_told_in_table_chapter_and_card
     assert "| gone | wataoka | cannot tell |  |  | nothing is known of it: no table |" in page
 
 
-def test_a_judge_of_the_paper_finds_its_own_responses_and_makes_none_anew(reproduced):
+def test_a_judge_of_the_paper_finds_its_own_responses_and_is_asked_as_the_paper_asks(reproduced):
     clone, _, server = reproduced
-    assert clone.lacks("figures/live/wataoka", FIGURES, ("svg", "csv")) == []
+    for kind in ("svg", "csv"):
+        assert clone.lacks("live", FIGURES, kind) == []
     bias = clone.table("figures/live/wataoka/fig1b_bias.csv")
     # By their name in the set.
     found = bias.groupby("dataset")["judge"].agg(set).to_dict()
@@ -141,10 +132,7 @@ def test_a_judge_of_the_paper_finds_its_own_responses_and_makes_none_anew(reprod
     assert 0 < len(bodies) <= 2 * PAIRS
     assert {body["temperature"] for body in bodies} == {0.7}
     assert all(body["logprobs"] for body in bodies)
-
-
-def test_dialogues_take_the_multi_turn_prompt_and_mathematics_its_reference_answers(reproduced):
-    bodies = [body for body in reproduced[2].bodies if body["model"] == "gpt-3.5-turbo-0125"]
+    # Dialogues take the multi-turn prompt, mathematics its reference answers.
     asked = {body["messages"][1]["content"]: body["messages"][0]["content"] for body in bodies}
     assert set(asked.values()) == set(PROMPTS_OF_JUDGES)
     (first, *_) = [text for text in asked if text.startswith("question 0.0? gpt-4 says 0 ")]
@@ -167,27 +155,19 @@ def test_perplexity_is_given_the_dialogue_so_far(reproduced):
 
 def test_the_key_is_in_no_file_and_no_address_of_a_server_in_an_executed_copy(reproduced):
     clone, _, server = reproduced
-    assert clone.holds(KEY) == []
-    shown = (clone.folder / "report/live/wataoka-judge-gpt-35-turbo.ipynb").read_text()
-    (cell,) = [
-        "".join(cell["source"])
-        for cell in json.loads(shown)["cells"]
-        if "injected-parameters" in cell["metadata"].get("tags", [])
-    ]
-    names: dict[str, Any] = {}
-    exec(cell, names)
-    assert names["entry"] == "gpt-35-turbo"
+    assert not clone.holds(KEY)
+    section, _ = parameters(clone.folder / "report/live/wataoka-judge-gpt-35-turbo.ipynb")
     wanted = {"prompts": "pair-v2", "min_mass": 0.5, "max_tokens": 1024}
-    assert wanted.items() <= names["section"]["wataoka"]["judge"]["gpt-35-turbo"].items()
+    assert wanted.items() <= section["wataoka"]["judge"]["gpt-35-turbo"].items()
     address = server.url.partition("//")[2].partition("/")[0]
     for path in (clone.folder / "report/live").rglob("*"):
         assert not path.is_file() or address.encode() not in path.read_bytes(), path
 
 
-def test_a_judge_from_nothing_reads_its_own_pairs_and_has_on_its_card_what_needs_no_vote(
+def test_a_judge_from_nothing_has_on_its_card_what_needs_no_vote_and_votes_ask_nothing_again(
     reproduced,
 ):
-    clone, *_ = reproduced
+    clone, _, server = reproduced
     for judge in ("mine", "yours"):
         verdicts = clone.table(f"data/live/wataoka/verdicts/{judge}.parquet")
         assert len(verdicts) == 2 * PROMPTS
@@ -195,22 +175,15 @@ def test_a_judge_from_nothing_reads_its_own_pairs_and_has_on_its_card_what_needs
     page = (clone.folder / "report/live/judges.md").read_text()
     row = r"^\| mine \| questions \| cannot tell \| [\d.]+ \|  \| no votes on its own responses"
     assert re.search(row, page, re.MULTILINE)
-    assert re.search(
-        r"^\| mine \| questions \| .+ \| demographic&#95;parity \|", page, re.MULTILINE
-    )
     beyond = clone.table("figures/live/beyond/beyond.csv")
     beyond = beyond.set_index(["judge", "gold", "statistic"]).sort_index()
     for statistic in ("demographic_parity", "paired_excess"):
         assert beyond.loc[("mine", "none", statistic), "n"].item() > 0
     assert beyond.loc[("mine", "human"), "n"].eq(0).all()
-
-
-def test_votes_are_one_more_line_and_nothing_is_asked_again(reproduced):
-    clone, _, server = reproduced
+    # Votes are one more line.
     rows = [f"{n},mine,yours,{'ab'[n % 2]}" for n in range(PROMPTS)]
-    (clone.folder / "votes.csv").write_text(
-        "\n".join(["item,responder_a,responder_b,label", *rows])
-    )
+    text = "\n".join(["item,responder_a,responder_b,label", *rows])
+    (clone.folder / "votes.csv").write_text(text)
     before = len(server.bodies)
 
     def voted(params):

@@ -4,7 +4,7 @@ Sets of the real schemas, a scripted endpoint in the place of every host, and un
 few thousand parameters in the place of all others; the authors' programs are the tests' own.
 """
 
-import json
+from functools import partial
 
 import pytest
 
@@ -13,16 +13,16 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 import datasets
 import llm_sp_release
 from author_programs import programs  # noqa: F401
+from clones import weights
 from conftest import REPOSITORY, STAGED, lines, pin
-from dialogues import PROMPTS_OF_JUDGES, arena
+from dialogues import PROMPTS_FILE, arena
 from ruamel.yaml import YAML
 from scripted import Scripted, by_rule, completion, position
 from study_frames import repository, run
 
 from selfpref import paths
-from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.lab.tokenizer import Lexicon
-from selfpref.params import TASKS, Params, load
+from selfpref.params import TASKS, Params
 from selfpref.prompts import fastchat
 from selfpref.studies import registry
 from selfpref.studies.panickssery import stages
@@ -123,12 +123,8 @@ def place(tmp_path, monkeypatch, request):
     monkeypatch.setattr(datasets, "load_dataset", hub)
     # Another process would have the authors' own programs and the real Hub.
     monkeypatch.setattr(stages, "each", lambda call, rows: [call(*row) for row in rows])
-    judges = [
-        {"name": name, "system_prompt": name, "prompt_template": template}
-        for name, template in PROMPTS_OF_JUDGES.items()
-    ]
     for name, files in {
-        "judge-prompts": {fastchat.FILE: lines(*judges)},
+        "judge-prompts": PROMPTS_FILE,
         "llm-sp": llm_sp_release.files(),
         "commongen-hard": {
             "srcs/commongen_hard.jsonl": lines(*[{"concepts": ["rain", "town"]}] * 4)
@@ -138,10 +134,7 @@ def place(tmp_path, monkeypatch, request):
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: tmp_path / "judge-prompts.csv")
     fastchat._texts.cache_clear()
     (tmp_path / "src").symlink_to(REPOSITORY / "src")
-    model = build_model(3, width=32, layers=2, heads=2, lexicon=LEXICON)
-    save_checkpoint(model, tmp_path / "tiny", LEXICON)
-    path = tmp_path / "tiny/config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"max_position_embeddings": 512}))
+    weights(tmp_path / "tiny", 512, width=32, layers=2, heads=2, lexicon=LEXICON)
     with Scripted(Says()) as server:
         yield server
     fastchat._texts.cache_clear()
@@ -163,35 +156,43 @@ def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
                 registry.STUDIES[study].write(name, part(task, key), **made)
     frames = run(f"{study}_metrics", params)["frames"]
     assert frames
+    made = partial(registry.STUDIES[study].read, params.profile)
     check = {"wataoka": wataoka, "livebench": livebench, "panickssery": panickssery, "xu": xu}
-    check[study](params, frames)
+    check[study](params, frames, made)
 
 
-def read(params, study, table):
-    return registry.STUDIES[study].read(params.profile, table)
-
-
-def wataoka(params, frames):
-    verdicts = read(params, "wataoka", "verdicts")
+def wataoka(params, frames, made):
     bias = frames["fig1b_bias"].set_index(["dataset", "judge"])
     assert bias.loc[("arena-hub", "gpt-4"), "n"] > 0
     judges = {params.models[key].responder or key for key in params.wataoka.judge}
-    assert judges <= {*verdicts["judge"]}
-    scores = read(params, "wataoka", "perplexities")
+    # As the Arena names the paper's.
+    assert judges == {
+        *("gpt-4", "gpt-3.5-turbo", "vicuna-13b", "vicuna-7b", "koala-13b", "oasst-pythia-12b"),
+        *("dolly-v2-12b", "stablelm-tuned-alpha-7b", "llama-2", "llama-3", "llama-31"),
+    }
+    assert judges <= {*made("verdicts")["judge"]}
+    scores = made("perplexities")
     assert scores["conditional"].all()
     of = scores["item_id"].str.startswith("llm-sp").groupby(scores["judge"]).agg(["all", "any"])
     assert of["all"].eq(of["any"]).all()
     assert of["all"].sum() == 11
+    # Explanation first, at the paper's temperature; perplexity of a response given its prompt.
+    uses = params.wataoka.judge.values()
+    assert {(use.prompts, use.temperature) for use in uses} == {("pair-v2", 0.7)}
+    assert params.wataoka.scale == "perplexity"
+    # OpenAI's models give no likelihoods of a given text.
+    without = {*params.wataoka.judge} - {*params.wataoka.perplexity}
+    assert without == {"gpt-4", "gpt-35-turbo"}
 
 
-def livebench(params, frames):
-    verdicts = read(params, "livebench", "verdicts")
+def livebench(params, frames, made):
+    verdicts = made("verdicts")
     assert {*verdicts["judge"]} == {*params.livebench.judge, *params.livebench.tie_break}
     assert verdicts["status"].eq("ok").all()
-    assert {*params.livebench.categories} == {*read(params, "livebench", "items")["category"]}
+    assert {*params.livebench.categories} == {*made("items")["category"]}
 
 
-def panickssery(params, frames):
+def panickssery(params, frames, made):
     tuned = {f"llama-2-7b-{name}" for name in params.panickssery.finetune["llama-2-7b"].evaluators}
     assert len(tuned) == 16
     assert {*frames["pairwise"]["evaluator"]} == tuned | {*params.panickssery.recognise}
@@ -199,25 +200,9 @@ def panickssery(params, frames):
     assert len([*exported]) == 16
 
 
-def xu(params, frames):
-    items = read(params, "xu", "responses")
-    conditions = {name.rpartition("/")[0].rpartition("/")[0] for name in items["item_id"]}
+def xu(params, frames, made):
+    responses = made("responses")
+    conditions = {name.rpartition("/")[0].rpartition("/")[0] for name in responses["item_id"]}
     arms = {"accept-all", "accept-random", "external", "noise", ""}
     assert conditions >= arms | {"best-of-2", "self-consistency"}
-    assert {*items["responder"]} == {*params.xu.refine}
-
-
-def test_the_file_in_git_names_the_papers_judges_as_the_arena_does():
-    params = load(STAGED / "profiles/paper-wataoka.yaml")
-    judge = params.wataoka.judge
-    assert {params.models[key].responder or key for key in judge} == {
-        *("gpt-4", "gpt-3.5-turbo", "vicuna-13b", "vicuna-7b", "koala-13b", "oasst-pythia-12b"),
-        *("dolly-v2-12b", "stablelm-tuned-alpha-7b", "llama-2", "llama-3", "llama-31"),
-    }
-    # Explanation first, at the paper's temperature.
-    assert {(use.prompts, use.temperature) for use in judge.values()} == {("pair-v2", 0.7)}
-    # OpenAI's models give no likelihoods of a given text.
-    assert set(judge) - set(params.wataoka.perplexity) == {"gpt-4", "gpt-35-turbo"}
-    # The text says perplexity, of a response given its prompt.
-    assert params.wataoka.scale == "perplexity"
-    assert all(use.without_prompt == [] for use in params.wataoka.perplexity.values())
+    assert {*responses["responder"]} == {*params.xu.refine}

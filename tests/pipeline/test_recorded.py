@@ -4,19 +4,13 @@ import html
 import json
 import re
 import shutil
-from typing import Any
 
 import pytest
-from clones import MINE, ran
+from clones import MINE, parameters, ran
 from conftest import xu_files
-from dvc.exceptions import DvcException
-from panickssery_release import CONTROLS, GPT, LLAMA
 from panickssery_release import files as panickssery_files
 
-from selfpref.errors import SelfprefError
-from selfpref.params import load
-
-# Each line a study and what it promises: figures with their tables, then tables alone.
+# Each line a study and what it promises: figures with their tables, then one of the two alone.
 FIGURES = """
 wataoka fig1a_example fig1b_bias fig2_confusion table2_demographic_parity bias_by_opponent position
 wataoka bias_by_judge_and_responder without_a_self keyed_bias keyed_confusion keyed_cases
@@ -26,9 +20,7 @@ panickssery fig4_training_size fig7_self_recognition controls inverted individua
 xu fig1_bias translation translation_bias translation_dskew perceived gains human commongen
 xu best_of_k style format matched refined_by_noise
 """
-PICTURES = """
-livebench preference_shares_by_task heatmap released_coding released_math
-"""
+PICTURES = "livebench preference_shares_by_task heatmap released_coding released_math"
 TABLES = """
 livebench majority_vote scores agreement audit
 panickssery correlation audit ordering deltas wordings inverted_correlation checks
@@ -53,12 +45,10 @@ def headline(clone):
     return json.loads((clone.folder / "data/recorded/headlines/wataoka.json").read_text())
 
 
-def test_every_promised_figure_and_table_is_there_of_every_judge(recorded):
+def test_every_promised_figure_and_table_is_there_of_every_judge_and_every_file(recorded):
     assert recorded.stale() == set()
-    promised = ((FIGURES + PICTURES, ("svg",)), (FIGURES + TABLES, ("csv",)))
-    for lines, kinds in promised:
-        for study, *names in map(str.split, filter(None, lines.splitlines())):
-            assert recorded.lacks(f"figures/recorded/{study}", names, kinds) == []
+    assert recorded.lacks("recorded", FIGURES + PICTURES, "svg") == []
+    assert recorded.lacks("recorded", FIGURES + TABLES, "csv") == []
     bias = recorded.table(f"{WATAOKA}/fig1b_bias.csv")
     assert bias["dataset"].value_counts().to_dict() == {"vicuna80": 5, "mt-bench": 1, "mine": 1}
     assert "my-judge" in set(bias["judge"])
@@ -71,10 +61,15 @@ def test_every_promised_figure_and_table_is_there_of_every_judge(recorded):
     gaps = table[table["n"].eq(0)]
     assert gaps[["value", "lo", "hi"]].isna().all(axis=None)
     assert gaps["reason"].notna().all()
+    for study, files in {"panickssery": panickssery_files(), "xu": xu_files()}.items():
+        assert set(recorded.table(f"figures/recorded/{study}/audit.csv")["file"]) == set(files)
+    chapter = (recorded.folder / "report/recorded/panickssery.ipynb").read_text()
+    assert "4 store the position bias as the score of both questions" in chapter
 
 
-def test_released_texts_stay_out_of_git(recorded):
-    shown = set(re.findall(r"\?\? (.+)", recorded.shown()))
+def test_released_texts_stay_out_of_git_and_no_text_is_obeyed(recorded):
+    told = recorded.call("git", "status", "--porcelain", "-uall").stdout
+    shown = set(re.findall(r"\?\? (.+)", told))
     drivers = re.compile(r"report/recorded/(book|.*-(items|metrics))")
     assert not any("fig1a_example" in name or drivers.match(name) for name in shown)
     for study, text in TEXTS.items():
@@ -88,14 +83,10 @@ def test_released_texts_stay_out_of_git(recorded):
         assert len(of_study) > 20
         for name in of_study:
             assert text not in (recorded.folder / name).read_bytes(), name
-
-
-def test_every_file_of_a_release_is_in_the_audit_and_its_defects_are_told(recorded):
-    for study, files in {"panickssery": panickssery_files(), "xu": xu_files()}.items():
-        audit = recorded.table(f"figures/recorded/{study}/audit.csv")
-        assert set(audit["file"]) == set(files)
-    chapter = (recorded.folder / "report/recorded/panickssery.ipynb").read_text()
-    assert "4 store the position bias as the score of both questions" in chapter
+    for kind in ("html", "svg"):
+        pages = [*recorded.folder.glob(f"*/recorded/**/*.{kind}")]
+        assert pages
+        assert not [path for path in pages if b"<script>alert" in path.read_bytes()]
 
 
 def test_the_book_leads_to_the_chapters_and_tells_of_each_judge(recorded):
@@ -104,17 +95,16 @@ def test_the_book_leads_to_the_chapters_and_tells_of_each_judge(recorded):
     assert {'href="wataoka.html"', 'href="xu.html"'} <= set(re.findall(r'href="\S+"', index))
     text = html.unescape((folder / "judges.md").read_text())
     assert "fig1a" not in index + text
-    first = text.partition("What the studies measure")[0]
-    told = set(re.findall(r"^\| (.+?) \| ", first, re.MULTILINE)) - {"judge", "---"}
+    # What a study tuned is no judge that anyone has: its chapter tells of it.
+    assert "_ft_" not in text
+    told = set(re.findall(r"^\| (.+?) \| ", text, re.MULTILINE)) - {"judge", "---"}
     assert told == {
         *("GPT-4", "GPT-3.5", "Claude 1", "Vicuna-13b", "Bard", "my-judge", "Gemini", "Llama-2"),
         *("Claude 3.7", "Gemini 2.0", "o3-mini", "o1-preview", "Llama 3.1 8B", "Gemma 2 9B"),
     }
-    # What a study tuned is no judge that anyone has: its chapter tells of it.
-    assert not [name for name in (*GPT, *CONTROLS, *LLAMA) if "_ft_" in name and name in text]
 
 
-def test_a_study_needs_its_own_stages_and_beyond_needs_all(recorded):
+def test_a_study_needs_its_own_stages_and_a_change_of_a_set_or_a_pin_what_reads_it(recorded):
     with recorded.dvc() as repo:
         needed = {
             target: {stage.addressing for stage in repo.stage.collect(target, True)}
@@ -125,9 +115,6 @@ def test_a_study_needs_its_own_stages_and_beyond_needs_all(recorded):
     chapters = {name for name in every if name.startswith("chapter@")}
     assert len(chapters) == 4
     assert needed["beyond@recorded"] == every - {"report@recorded", "claims"} - chapters
-
-
-def test_a_change_of_a_pin_or_of_the_data_sets_makes_stale_what_reads_it(recorded):
     always = {"check", "report@recorded", "beyond-metrics@recorded", *of("wataoka")}
     for change, stale in (
         (lambda sets: sets.update(more=MINE), {"wataoka-items@more"}),
@@ -145,6 +132,16 @@ def test_a_change_of_a_pin_or_of_the_data_sets_makes_stale_what_reads_it(recorde
     source.write_bytes(pinned)
 
 
+def test_bad_input_fails_and_leaves_earlier_results(recorded):
+    before = recorded.outputs()
+    with recorded.edited(lambda params: params.update(sed=1)):
+        done = recorded.repro()
+    assert done.returncode != 0
+    assert "params.yaml: sed: unknown key" in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    assert recorded.outputs() == before
+
+
 # What is run once more, in a copy: a value tried out in the notebook alone, or as an experiment.
 
 
@@ -152,29 +149,14 @@ def test_a_change_of_a_pin_or_of_the_data_sets_makes_stale_what_reads_it(recorde
 def tried(recorded, tmp_path_factory):
     """A copy that git has with all that ran: what DVC compares experiments with."""
     clone = recorded.copied(tmp_path_factory.mktemp("tried") / "clone")
-    for command in (["add", "-A"], ["commit", "-qm", "run"]):
-        assert clone.call("git", *command).returncode == 0
+    # What a bad file of parameters stopped before is valid again.
+    ran(clone.repro("check"))
+    clone.commit("run")
     return clone
 
 
-def told_by(clone, notebook):
-    """The section that was added to an executed notebook, and all that it printed."""
-    cells = json.loads((clone.folder / notebook).read_text())["cells"]
-    (added,) = [
-        "".join(cell["source"])
-        for cell in cells
-        if "injected-parameters" in cell["metadata"].get("tags", [])
-    ]
-    names: dict[str, Any] = {}
-    exec(added, names)
-    said = [
-        text for cell in cells for one in cell.get("outputs", ()) for text in one.get("text", ())
-    ]
-    return names["section"], "".join(said)
-
-
 def test_an_executed_copy_tells_the_declared_values_and_papermill_alone_others(recorded, tried):
-    section, said = told_by(recorded, "report/recorded/wataoka-metrics.ipynb")
+    section, said = parameters(recorded.folder / "report/recorded/wataoka-metrics.ipynb")
     assert {"threshold": 0.5, "judge_ties": "drop"}.items() <= section["wataoka"].items()
     assert {"resamples": 100, "level": 0.95}.items() <= section["bootstrap"].items()
     before = headline(recorded)
@@ -182,7 +164,7 @@ def test_an_executed_copy_tells_the_declared_values_and_papermill_alone_others(r
     given = "section: {wataoka: {threshold: 0.8}}"
     done = tried.call("papermill", "notebooks/wataoka_metrics.ipynb", "out.ipynb", "-y", given)
     assert done.returncode == 0, done.stderr
-    section, said = told_by(tried, "out.ipynb")
+    section, said = parameters(tried.folder / "out.ipynb")
     assert section == {"wataoka": {"threshold": 0.8}}
     # 0.8 decides nothing any longer, and with it the pairs that told against the judge.
     mine = json.loads(said)["mine"]["my-judge"]
@@ -196,77 +178,42 @@ def test_an_executed_copy_tells_the_declared_values_and_papermill_alone_others(r
 
 def test_an_experiment_without_pairs_goes_on_and_a_second_run_gives_the_same_bytes(recorded, tried):
     """Whole, it would take as long as what it leaves stale here."""
-    params = tried.folder / "params.yaml"
-    former = params.read_text()
 
     def less(params):
         for name in ("mine", "mt-bench"):
             del params["wataoka"]["datasets"][name]
 
-    tried.edit(less)
-    stages = {"check", *of("wataoka")}
-    command = ("exp", "run", "-S", "wataoka.turns=second", "chapter@wataoka-recorded")
-    done = tried.call("dvc", *command)
+    former, stages = tried.edit(less), {"check", *of("wataoka")}
+    done = tried.call("dvc", "exp", "run", "-S", "wataoka.turns=second", "chapter@wataoka-recorded")
     assert ran(done) == stages
     assert tried.stale() == {"beyond-metrics@recorded", "claims", "report@recorded"}
-    # The tables of data sets that were removed go.
-    folder = "data/recorded/wataoka"
-    gone = [
-        str(path.relative_to(recorded.folder))
-        for name in ("mine", "mt-bench")
-        for path in (recorded.folder / folder).glob(f"*/{name}.parquet")
-    ]
-    assert len(gone) == 14
+    # The tables of data sets that were removed go, and what an earlier run drew.
+    tables = {path.parent.name for path in tried.folder.glob("data/recorded/wataoka/*/vicuna80.*")}
     told = re.findall(r"^(\S+): no entry .* removed$", done.stdout, re.MULTILINE)
-    assert sorted(told) == sorted(gone)
+    gone = {
+        f"data/recorded/wataoka/{of}/{name}.parquet"
+        for of in tables
+        for name in ("mine", "mt-bench")
+    }
+    assert set(told) == gone
     assert not [name for name in gone if (tried.folder / name).exists()]
-    # So does what an earlier run drew.
     assert tried.table(f"{WATAOKA}/fig1b_bias.csv").empty
-    assert tried.lacks(WATAOKA, ["fig1b_bias"], ["svg"])
+    assert tried.lacks("recorded", "wataoka fig1b_bias", "svg")
     chapter = (tried.folder / "report/recorded/wataoka.ipynb").read_text()
     assert "Left out, since these data have nothing to show there: A judge" in chapter
     # DVC names the change.
     compared = json.loads(tried.call("dvc", "metrics", "diff", "--json").stdout)
-    (path,) = compared
-    assert path == "data/recorded/headlines/wataoka.json"
-    change = compared[path]["vicuna80.claude-1.eo"]
+    change = compared["data/recorded/headlines/wataoka.json"]["vicuna80.claude-1.eo"]
     assert change["old"] == headline(recorded)["vicuna80"]["claude-1"]["eo"]
     assert change.get("new") is None
     assert tried.call("dvc", "plots", "show").returncode == 0
     assert (tried.folder / "dvc_plots/index.html").read_text().count("vegaEmbed(") == 4
-    assert "dvc_plots" not in tried.shown()
     # All comes back, figures and executed copies too.
-    params.write_text(former)
+    (tried.folder / "params.yaml").write_text(former)
     again = {f"wataoka-items@{name}" for name in ("mine", "mt-bench")}
     assert ran(tried.repro("chapter@wataoka-recorded")) == stages | again
     assert tried.outputs() == recorded.outputs()
     assert tried.stale() == set()
-
-
-# What is wrong is named, and earlier results stay.
-
-
-def test_bad_input_fails_and_leaves_earlier_results(recorded):
-    before = recorded.outputs()
-    with recorded.edited(lambda params: params.update(sed=1)):
-        done = recorded.repro()
-    assert done.returncode != 0
-    assert "params.yaml: sed: unknown key" in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-    assert recorded.outputs() == before
-
-
-def test_dvc_stops_at_a_null_mapping_before_any_stage(recorded):
-    """In its own words; `make repro` names file and key before that."""
-
-    def change(params):
-        params["wataoka"]["datasets"] = None
-
-    with recorded.edited(change), recorded.inside():
-        with pytest.raises(DvcException, match=r"'stages\.wataoka-items\.foreach'"):
-            recorded.stale()
-        with pytest.raises(SelfprefError, match=r"wataoka\.datasets"):
-            load(recorded.folder / "params.yaml")
 
 
 def test_results_go_to_a_remote_of_ones_own_and_come_back(recorded, tmp_path):

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from clones import Clone, cloned, judge
 
+from selfpref.commands import profiles
+
 # What every change of params.yaml touches.
 ALWAYS = {"check", "report@lab"}
 STUDIES = ("wataoka", "livebench", "panickssery", "xu")
@@ -68,13 +70,9 @@ def twin(params):
 
 CHANGES = {
     "wataoka.threshold": (0.8, {*of("wataoka")} | BEYOND),
-    "livebench.margin": (0.1, {*of("livebench")} | BEYOND),
     "panickssery.min_mass": (0.1, of("panickssery")),
-    "wataoka.judge.judges.min_mass": (0.6, {"wataoka-judge@judges", *of("wataoka")} | BEYOND),
     "bootstrap.resamples": (500, {*of(*STUDIES), "beyond@lab"} | BEYOND),
-    "lab.dialogues.base_steps": (1, {"train@0"}),
     "lab.seeds": ([0, 1], {"train@1"}),
-    "models.families.threads": (2, {"wataoka-respond@families"}),
     "models.translators.names": (["fair", "small"], {"xu-refine@translators"}),
     "xu.refine.translators.steps": (9, {"xu-refine@translators", *of("xu")} | BEYOND),
     "livebench.categories.list.judges": (
@@ -106,3 +104,8 @@ def test_of_some_values_this_becomes_stale(committed):
         assert committed.stale_after(assign(path, value)) == ALWAYS | stale, path
     stale = {"wataoka-judge@twin", "wataoka-perplexity@twin", *of("wataoka")} | BEYOND
     assert committed.stale_after(twin) == ALWAYS | stale
+    # Another profile in between makes nothing stale.
+    with committed.dvc():
+        profiles.use("recorded")
+        profiles.use("lab")
+    assert committed.stale() == set()

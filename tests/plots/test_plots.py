@@ -62,6 +62,12 @@ def test_a_line_leaves_hollow_steps_out_and_categories_stand_at_even_distances()
     assert beside.get_xydata().tolist() == [[1, 0.5]]
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["0", "2", "500"]
     assert legend_of(figure) == ["a", "flawed"]
+    # Behind lines heights are ruled, behind points both.
+    points = lines(rows, x="size", label=label, joined=False)
+    for one, seen in ((figure, [False, True]), (points, [True, True])):
+        axes = one.axes[0]
+        ruled = [axis.get_gridlines()[0].get_visible() for axis in (axes.xaxis, axes.yaxis)]
+        assert ruled == seen
 
 
 def test_what_is_asked_for_is_the_same_bytes_every_time_and_all_that_is_left(tmp_path):

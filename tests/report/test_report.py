@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 from conftest import REPOSITORY, STAGED
 from matplotlib.figure import Figure
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from selfpref.errors import SelfprefError
 from selfpref.params import load
 from selfpref.plots import show
 from selfpref.plots.save import Gallery
 from selfpref.report.book import build
+from selfpref.report.sections import of_source, without_empty
 
 # The bell has no glyph; Sphinx's theme and parser use what a later Sphinx will not have.
 pytestmark = pytest.mark.filterwarnings("ignore:Glyph", "ignore:.*is deprecated. Check CHANGES")
@@ -31,28 +33,29 @@ def executed() -> nbformat.NotebookNode:
     """A chapter after its run: one figure, one table, one hostile text and caption."""
     told = {"figure": "recorded/wataoka/fig1b_bias", "image/png": {"alt": CAPTION}}
     outputs = [
-        nbformat.v4.new_output("display_data", {"text/plain": "x"}, metadata=told),
-        nbformat.v4.new_output("display_data", {"text/markdown": f"{HOSTILE} &lt;b>"}),
-        nbformat.v4.new_output("display_data", {"text/html": show.html(show.table(BIAS))}),
-        nbformat.v4.new_output("stream", text=HOSTILE),
-        nbformat.v4.new_output("display_data", {"text/markdown": HOSTILE.replace("<", "&lt;")}),
+        new_output("display_data", {"text/plain": "x"}, metadata=told),
+        new_output("display_data", {"text/markdown": f"{HOSTILE} &lt;b>"}),
+        new_output("display_data", {"text/html": show.html(show.table(BIAS))}),
+        new_output("stream", text=HOSTILE),
+        new_output("display_data", {"text/markdown": HOSTILE.replace("<", "&lt;")}),
     ]
     cells = [
-        nbformat.v4.new_markdown_cell("# Whom do they favour?\n\n> **They say.** Yes.", id="0"),
-        nbformat.v4.new_code_cell("load()", id="1"),
-        nbformat.v4.new_code_cell("show()", outputs=outputs, id="2"),
-        nbformat.v4.new_code_cell("assert 1 == 1", id="3", metadata={"tags": ["show-input"]}),
+        new_markdown_cell("# Whom do they favour?\n\n> **They say.** Yes.", id="0"),
+        new_code_cell("load()", id="1"),
+        new_code_cell("show()", outputs=outputs, id="2"),
+        new_code_cell("assert 1 == 1", id="3", metadata={"tags": ["show-input"]}),
     ]
-    return nbformat.v4.new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
+    return new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
 
 
-def known(root, patch):
+def known(root, patch, rules):
     """Make a repository that has nothing but what git holds of every book."""
     (root / "dvc.yaml").touch()
-    for name in ("data/names.csv", "data/claims.csv", "docs/rules.md"):
+    for name in ("data/names.csv", "data/claims.csv"):
         (root / name).parent.mkdir(exist_ok=True)
         shutil.copy(STAGED / name, root / name)
     shutil.copytree(REPOSITORY / "docs/lab-reference", root / "docs/lab-reference")
+    (root / "docs/rules.md").write_text(f"# Rules\n\n{rules}\n")
     (root / "report/recorded").mkdir(parents=True)
     patch.chdir(root)
 
@@ -62,9 +65,8 @@ def made(tmp_path_factory):
     """A repository with small outputs of one study, and its report."""
     root = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
-        known(root, patch)
         # Rules link to every chapter.
-        (root / "docs/rules.md").write_text("# Rules\n\n[One](../report/recorded/wataoka.ipynb)\n")
+        known(root, patch, "[One](../report/recorded/wataoka.ipynb)")
         figure = Figure()
         figure.subplots().set_xticks([0, 1], [HOSTILE, "-->"])
         asked = {"judge": ["fair", "fair", HOSTILE, "human"], "table": "verdicts"}
@@ -85,48 +87,41 @@ def made(tmp_path_factory):
         yield root
 
 
-@pytest.fixture(scope="module")
-def pages(made):
-    """The pages of the book that a reader comes to read."""
-    names = ("index", "wataoka", "judges", "outputs", "rules")
-    return [made / f"report/recorded/book/{name}.html" for name in names]
-
-
 def text_of(page):
     """What a page says, without its markup."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.read_text())).split())
 
 
-def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(made, pages):
+def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(made):
     folder = made / "report/recorded"
-    first, chapter = folder / "book/index.html", folder / "book/wataoka.html"
-    assert "n = 7, 2 dropped; 95% intervals; source: these rows." in text_of(first)
-    assert 'href="wataoka.html"' in first.read_text()
-    (shown,) = re.findall(r"<figure.*?</figure>", chapter.read_text(), re.DOTALL)
+    names = ("index", "wataoka", "judges", "outputs", "rules")
+    pages = {name: folder / f"book/{name}.html" for name in names}
+    assert "n = 7, 2 dropped; 95% intervals; source: these rows." in text_of(pages["index"])
+    assert 'href="wataoka.html"' in pages["index"].read_text()
+    (shown,) = re.findall(r"<figure.*?</figure>", pages["wataoka"].read_text(), re.DOTALL)
     for part in ("figures/wataoka/fig1b_bias.svg", "=cmd &lt;script&gt;", "fig1b_bias.csv"):
         assert part in shown
     # From a picture to its cell, from there to the functions.
     assert '<figure id="fig1b_bias">' in shown
-    assert 'href="wataoka.html#fig1b_bias"' in first.read_text()
+    assert 'href="wataoka.html#fig1b_bias"' in pages["index"].read_text()
     assert 'href="wataoka-code.html"' in shown
     code = (folder / "book/wataoka-code.html").read_text()
     assert 'href="wataoka-code.html#pairs.bias"' in code
     assert 'id="pairs.bias"' in code
     # The code that computes is shown; what only loads is not in the book.
-    assert "load()" not in text_of(chapter)
-    assert "assert" in text_of(chapter)
+    assert "load()" not in text_of(pages["wataoka"])
+    assert "assert" in text_of(pages["wataoka"])
     assert (folder / "book/figures/wataoka/fig1b_bias.svg").is_file()
     assert [*(folder / "book").rglob("fig1a*")] == []
     judges = (folder / "judges.md").read_text()
     assert "| fair | wataoka | cannot tell |  |  | no votes on its own responses, nor" in judges
-    assert "| 0.25 [0.10, 0.95] |" in judges
     assert "| human |" not in judges
-    for page in pages:
+    for name, page in pages.items():
         text = page.read_text()
-        assert not re.findall(r'src="https?:', text), page.name
+        assert not re.findall(r'src="https?:', text), name
         # In no page is it more than text; a long name is cut.
-        assert "<script>document.title" not in text, page.name
-        assert SEEN[:30] in text_of(page) or page.stem in ("outputs", "rules"), page.name
+        assert "<script>document.title" not in text, name
+        assert SEEN[:30] in text_of(page) or name in ("outputs", "rules"), name
         assert "a released text" not in text
         assert "fig1a" not in text
 
@@ -149,11 +144,9 @@ def test_without_figures_the_first_page_names_the_remedy_and_a_dead_link_ends_th
     tmp_path, monkeypatch
 ):
     """A pipeline whose studies are all left out ends well."""
-    known(tmp_path, monkeypatch)
-    (tmp_path / "docs/rules.md").write_text("# Rules\n")
+    known(tmp_path, monkeypatch, "None.")
     assert "make repro PROFILE=recorded" in text_of(build(PARAMS))
-    cells = [nbformat.v4.new_markdown_cell("# Title\n\n[gone](gone.ipynb)")]
-    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook = new_notebook(cells=[new_markdown_cell("# Title\n\n[gone](gone.ipynb)")])
     nbformat.write(notebook, tmp_path / "report/recorded/wataoka.ipynb")
     (tmp_path / "figures/recorded/wataoka").mkdir(parents=True)
     with pytest.raises(SelfprefError, match=r"wataoka\.ipynb.*gone\.ipynb"):
@@ -176,3 +169,42 @@ def test_a_table_of_a_page_has_intervals_gaps_and_decimals():
     ]
     few = frame.assign(few=[False, True, False])
     assert show.table(few, ["r", "lo", "hi"])["r"].tolist() == [*table["r"][:1], "too few", "1.00"]
+
+
+SHOWN = new_output("stream", text="shown")
+NOT_DRAWN = new_output("display_data", metadata={"drawn": False})
+# Each with its outputs if it is code, and whether it stays.
+CELLS = [
+    ("# Title", None, True),
+    ("import x", [], True),
+    ("## A finding", None, True),
+    ("show()", [SHOWN], True),
+    ("### Nothing of it in these data", None, False),
+    ("Text of that.", None, False),
+    ("show()", [], False),
+    ("## Nothing at all", None, False),
+    ("show()", [], False),
+    ("### nor here", None, False),
+    ("show()", [NOT_DRAWN], False),
+    ("## The end", None, True),
+]
+
+
+def test_a_section_whose_code_showed_nothing_is_left_out_and_named():
+    cells = [
+        new_markdown_cell(text) if outputs is None else new_code_cell(text, outputs=outputs)
+        for text, outputs, _ in CELLS
+    ]
+    *left, named = [cell.source for cell in without_empty(new_notebook(cells=cells)).cells]
+    assert left == [text for text, _, stays in CELLS if stays]
+    assert named.endswith("there: Nothing of it in these data; Nothing at all*")
+    assert without_empty(new_notebook(cells=cells[:4])).cells == cells[:4]
+
+
+def test_a_reader_sees_what_is_for_all_and_for_the_source_of_the_profile():
+    sources = {"lab": "lab", "demo": "lab", "recorded": "recorded", "live": "live", "xu": "live"}
+    for profile, seen in sources.items():
+        tags = ("all", "lab", "recorded", "live")
+        cells = [new_code_cell(name, metadata={"tags": [name]}) for name in tags]
+        shown = of_source(new_notebook(cells=cells), profile).cells
+        assert [cell.source for cell in shown] == ["all", seen]

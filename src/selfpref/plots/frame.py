@@ -9,6 +9,7 @@ observations: hollow means this alone, in every picture, and the legend says why
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,11 +82,8 @@ def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
     """
     held = set(names)
     ranked = [*(first if held & set(first) else ()), *sorted(held - set(first))]
-    return {
-        name: Look(PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)])
-        for place, name in enumerate(ranked)
-        if name in held
-    }
+    cycled = cycle(map(Look, PALETTE, MARKERS))
+    return {name: look for name, look in zip(ranked, cycled, strict=False) if name in held}
 
 
 def looks_of(rows: pd.DataFrame, series: str, given: Looks | None = None) -> dict[str, Look]:
@@ -152,6 +150,7 @@ def empty(width: float, height: float) -> Figure:
 def grid(
     heights: Mapping[str, float],
     wrap: int,
+    label: tuple[str, str],
     *,
     share_x: bool | str = True,
     share_y: bool | str = True,
@@ -163,6 +162,7 @@ def grid(
     Args:
         heights: By the heading of each panel its height with it, in inches.
         wrap: At most so many in a line, which is as high as its highest panel.
+        label: Of the horizontal and of the vertical axis.
         share_x: Whose horizontal axis is one.
         share_y: Whose vertical axis is one.
         width: Of the figure; without it a page, or less for a single panel.
@@ -174,14 +174,17 @@ def grid(
     figure = empty(width, sum(tallest) + 0.75)
     shape: dict[str, Any] = {"sharex": share_x, "sharey": share_y, "height_ratios": tallest}
     places = figure.subplots(len(tallest), columns, squeeze=False, **shape).flat
+    panels = list(places[: len(heights)])
     for spare in places[len(heights) :]:
         spare.set_axis_off()
-    # Above a spare place the ticks of a shared axis are needed again.
-    for last in places[len(heights) - columns : len(heights)]:
-        last.tick_params(labelbottom=True)
-    for axes, name in zip(places, heights, strict=False):
+    for axes, name in zip(panels, heights, strict=True):
         axes.set_title(wrapped(str(name), (width - beside) / columns - 0.1))
-    return figure, list(places[: len(heights)])
+    # Above a spare place the ticks of a shared axis are needed again.
+    for axes in panels[-columns:]:
+        axes.tick_params(labelbottom=True)
+    figure.supxlabel(label[0])
+    figure.supylabel(label[1])
+    return figure, panels
 
 
 def wrapped(text: str, width: float) -> str:
@@ -203,21 +206,13 @@ def dots(axes: Axes, rows: pd.DataFrame, x: pd.Series, y: pd.Series, look: Look,
             axes.plot(x[part], y[part], look.marker, c=look.color, mfc=face, ms=ms)
 
 
-def announce(
-    figure: Figure,
-    rows: pd.DataFrame,
-    shown: Looks,
-    label: tuple[str, str],
-    hollow: str = "",
-    message: str = "",
-) -> None:
-    """Name a figure's axes, and in its legend all series with a name, and why some are hollow."""
-    figure.supxlabel(label[0])
-    figure.supylabel(label[1])
+def announce(figure: Figure, rows: pd.DataFrame, shown: Looks, hollow: str, message: str) -> None:
+    """Name in a figure's legend all series with a name, and why some marks are hollow."""
+    axes = figure.axes[0]
     for name, look in shown.items():
-        figure.axes[0].plot([], [], look.marker, c=look.color, ls=look.dash, label=name)
+        axes.plot([], [], look.marker, c=look.color, ls=look.dash, label=name)
     if hollow and weak(rows).any():
-        figure.axes[0].plot([], [], "o", c=GREY, mfc="white", label=hollow)
+        axes.plot([], [], "o", c=GREY, mfc="white", label=hollow)
     legend(figure, message=message)
 
 
@@ -234,17 +229,16 @@ def legend(figure: Figure, handles: Sequence[Artist] = (), message: str = "") ->
         message = message or former.get_title().get_text()
         former.remove()
     labelled = [handle for axes in figure.axes for handle in axes.get_legend_handles_labels()[0]]
-    shown = list(handles or labelled)
-    told = wrapped(message, figure.get_figwidth() - 0.15)
+    shown, room = list(handles or labelled), figure.get_figwidth()
+    told = wrapped(message, room - 0.15)
     if not shown:
         figure.suptitle(told, x=0.02, ha="left", size=8, weight="bold")
         return
     # At 7 points a letter takes about 0.058 inches, a mark with its gaps 0.5.
     widths = [0.058 * len(str(one.get_label())) + 0.5 for one in shown]
-    room = figure.get_figwidth()
     columns = len(shown) if sum(widths) <= room else max(1, int(room / max(widths)))
     # Lines of even length.
-    columns = -(-len(shown) // -(-len(shown) // columns))
-    look = {"title_fontproperties": {"weight": "bold", "size": 8}, "ncols": columns}
+    look: dict[str, Any] = {"ncols": -(-len(shown) // -(-len(shown) // columns))}
     look |= {"title": told, "alignment": "left" if told else "center"}
+    look |= {"title_fontproperties": {"weight": "bold", "size": 8}}
     figure.legend(handles=shown, loc="outside upper center", **look)

@@ -1,6 +1,7 @@
 """The marks of the studies' figures: rows with intervals, lines or points, matrices."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -104,9 +105,9 @@ def forest(
     longest = max(len(entry) for places in places_of.values() for _, entry in places)
     columns = min(wrap, len(parts))
     beside = 0.058 * longest * (columns if rows_by_panel else 1)
-    share = {"share_x": share_x, "share_y": not rows_by_panel}
-    width = width or PAGE * bool(note)
-    figure, panels = frame.grid(heights, wrap, **share, width=width, beside=beside)
+    shape: dict[str, Any] = {"share_x": share_x, "share_y": not rows_by_panel, "beside": beside}
+    shape["width"] = width or PAGE * bool(note)
+    figure, panels = frame.grid(heights, wrap, (label, ""), **shape)
     for axes, part, places in zip(panels, parts.values(), places_of.values(), strict=True):
         keys = zip(part[group] if group else [""] * len(part), part[row], strict=True)
         at = pd.Series([places[key] for key in keys], part.index, dtype=float)
@@ -135,7 +136,7 @@ def forest(
         if limits:
             axes.set_xlim(limits)
     unjoined = {name: look._replace(dash="none") for name, look in shown.items()}
-    frame.announce(figure, known, unjoined, (label, ""), hollow, message)
+    frame.announce(figure, known, unjoined, hollow, message)
     return figure
 
 
@@ -147,22 +148,14 @@ def _name_rows(axes: Axes, places: Mapping[tuple[str, str], int]) -> None:
         tick.label1.set_fontweight("normal" if entry else "bold")
 
 
-def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float = 3.2) -> None:
-    """A line with its band, from left to right; what is hollow or not joined has bars.
-
-    Args:
-        axes: Where to draw.
-        rows: With `x` and `value`; and `lo`, `hi`, bounds of `x`, and `hollow` (or without).
-        x: The column along.
-        look: Colour, marker and dash.
-        size: Of its marks, in points.
-    """
+def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float) -> None:
+    """A line with its band, from left to right; what is hollow or not joined has bars."""
     rows = rows.sort_values(x, kind="stable")
     joined = ~frame.weak(rows) & (look.dash != "none")
     firm, beside, faint = rows[joined], rows[~joined], (look.color, 0.6)
     if "lo" in rows:
-        bounds = firm[x], firm["lo"], firm["hi"]
-        axes.fill_between(*bounds, color=look.color, alpha=0.14, linewidth=0)
+        band = firm[x], firm["lo"], firm["hi"]
+        axes.fill_between(*band, color=look.color, alpha=0.14, linewidth=0)
         axes.vlines(beside[x], beside["lo"], beside["hi"], color=faint, linewidth=0.7)
     if f"{x}_lo" in rows:
         axes.hlines(rows["value"], rows[f"{x}_lo"], rows[f"{x}_hi"], color=faint, linewidth=0.7)
@@ -232,7 +225,8 @@ def lines(
     rows = rows.assign(**{x: rows[x].cat.codes}) if len(names) else rows
     parts = frame.split(rows, panel)
     heights = dict.fromkeys(parts, height or (1.25 if width else 1.7))
-    figure, panels = frame.grid(heights, wrap, share_x=share_x, share_y=share_y, width=width)
+    shape: dict[str, Any] = {"share_x": share_x, "share_y": share_y, "width": width}
+    figure, panels = frame.grid(heights, wrap, label, **shape)
     for axes, part in zip(panels, parts.values(), strict=True):
         if reference is not None:
             axes.axhline(reference, color=GREY, linewidth=0.7)
@@ -245,7 +239,7 @@ def lines(
         if limits:
             axes.set_ylim(limits)
         axes.grid(visible=not joined, axis="x")
-    frame.announce(figure, rows, shown, label, hollow, message)
+    frame.announce(figure, rows, shown, hollow, message)
     return figure
 
 
@@ -280,7 +274,7 @@ def heatmap(
         return None
     across, down = frame.order(rows[column]), frame.order(rows[row])
     parts = frame.split(rows, panel)
-    figure, panels = frame.grid(dict.fromkeys(parts, 0.35 * len(down) + 0.5), wrap)
+    figure, panels = frame.grid(dict.fromkeys(parts, 0.35 * len(down) + 0.5), wrap, label)
     # The darkest shade leaves its text readable.
     look = {"cmap": "Blues", "vmin": 0, "vmax": 1.15, "cbar": False, "annot_kws": {"size": 7}}
     for axes, part in zip(panels, parts.values(), strict=True):
@@ -291,5 +285,5 @@ def heatmap(
         axes.set(xlabel="", ylabel="")
         axes.tick_params(rotation=0)
         axes.spines[:].set_visible(False)
-    frame.announce(figure, rows, {}, label)
+    frame.legend(figure)
     return figure

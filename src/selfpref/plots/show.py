@@ -6,13 +6,11 @@ from collections.abc import Sequence
 import pandas as pd
 from IPython.display import HTML, display
 
+from selfpref.plots.captions import signed
 from selfpref.texts import visible
 
 # Columns whose short names need words; of the others `_` becomes a space.
-WORDS = {
-    "eo": "equal opportunity",
-    "dp": "demographic parity",
-}
+WORDS = {"eo": "equal opportunity", "dp": "demographic parity"}
 FEW = "too few"
 # A number with or without its interval, or what stands in its place.
 NUMBER = re.compile(rf"(\N{{MINUS SIGN}}?\d[\d.]*( \[\S+, \S+\])?|{FEW})?")
@@ -26,17 +24,13 @@ def _number(value: float, *bounds: float, whole: bool) -> str:
     edges = () if pd.isna([*bounds]).any() else bounds
     size = max(map(abs, (value, *edges)))
     places = 3 if size < 0.1 else 2 if size < 100 else 1
-    digits = [0 if whole else places, *[places] * len(edges)]
-    # Without the sum a small negative number would be -0.000.
-    told = [f"{round(x, n) + 0.0:.{n}f}" for x, n in zip((value, *edges), digits, strict=True)]
-    text = f"{told[0]} [{', '.join(told[1:])}]" if edges else told[0]
-    return text.replace("-", "\N{MINUS SIGN}")
+    told = signed(value, 0 if whole else places)
+    return f"{told} [{', '.join(signed(edge, places) for edge in edges)}]" if edges else told
 
 
 def _text(value: object) -> str:
-    known = {"True": "yes", "False": "no", "nan": "", "None": "", "<NA>": ""}
     told = " ".join(str(value).split())
-    return known.get(told, told)
+    return {"True": "yes", "False": "no", "nan": "", "None": "", "<NA>": ""}.get(told, told)
 
 
 def _bounds(name: str, frame: pd.DataFrame, order: list[str]) -> list[str]:
@@ -57,20 +51,21 @@ def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
         columns: Which columns, in this order, where they exist; none: all.
     """
     frame = frame.dropna(axis="columns", how="all").infer_objects()
-    order = [name for name in columns if name in frame] if "lo" in columns else [*frame]
-    bounds = {name: _bounds(name, frame, order) for name in columns or frame if name in frame}
+    names = [name for name in columns or frame if name in frame]
+    order = names if "lo" in columns else [*frame]
+    bounds = {name: _bounds(name, frame, order) for name in names}
     inside = {edge for pair in bounds.values() for edge in pair}
     made, kinds = {}, pd.api.types
-    for name, edges in bounds.items():
+    for name in [name for name in names if name not in inside]:
         values, texts = frame[name], frame[name].map(_text)
         if kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values):
             whole = values.dropna().mod(1).eq(0).all()
-            cells = frame[[name, *edges]].itertuples(index=False, name=None)
+            cells = frame[[name, *bounds[name]]].itertuples(index=False, name=None)
             texts = pd.Series([_number(*cell, whole=whole) for cell in cells], frame.index)
-            few = f"{name}_few" if f"{name}_few" in frame else "few" if edges else ""
-            texts = texts.mask(frame.get(few, values).eq(True) & texts.ne("") & (few in frame), FEW)
-        if name not in inside:
-            made[WORDS.get(name, name.replace("_", " "))] = texts
+            few = f"{name}_few" if f"{name}_few" in frame else "few" if bounds[name] else ""
+            if few in frame:
+                texts = texts.mask(frame[few].eq(True) & texts.ne(""), FEW)
+        made[WORDS.get(name, name.replace("_", " "))] = texts
     return pd.DataFrame(made, dtype="str")
 
 

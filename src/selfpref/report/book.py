@@ -16,6 +16,7 @@ import nbformat
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 from sphinx.application import Sphinx
 from sphinx.util.console import strip_escape_sequences
 from sphinx.util.docutils import docutils_namespace, patch_docutils
@@ -63,37 +64,38 @@ def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
         chapter: Executed; cells that only load are left out.
         pictures: Gets every picture as HTML, by its place below figures/<profile>/.
     """
-    for cell in [cell for cell in chapter.cells if cell.cell_type == "code"]:
-        outputs, given = [], iter(cell.outputs)
+    for cell in chapter.cells:
+        outputs, given = [], iter(cell.get("outputs", []))
         for output in given:
-            shown = output
             if place := output.get("metadata", {}).get("figure"):
                 # The gallery shows the caption behind its picture.
                 next(given)
                 html = picture(place, output.metadata["image/png"]["alt"])
                 pictures[place.partition("/")[2]] = html
-                shown = nbformat.v4.new_output("display_data", {"text/html": html})
-            outputs.append(shown)
-        cell.outputs, tags = outputs, cell.metadata.get("tags", [])
-        if SHOWN not in tags:
-            cell.metadata["tags"] = [*tags, "hide-input" if outputs else "remove-cell"]
+                output = new_output("display_data", {"text/html": html})  # noqa: PLW2901
+            outputs.append(output)
+        tags = cell.metadata.get("tags", [])
+        if cell.cell_type == "code":
+            cell.outputs = outputs
+            if SHOWN not in tags:
+                cell.metadata["tags"] = [*tags, "hide-input" if outputs else "remove-cell"]
     return chapter
 
 
 def _lay_out(params: Params, folder: Path) -> None:
     """Write what Sphinx reads: the chapters, and in Markdown the pages that lead to them."""
-    figures, pictures = folder / FIGURES, dict[str, str]()
-    paths.figures_dir(params.profile).mkdir(parents=True, exist_ok=True)
-    shutil.copytree(paths.figures_dir(params.profile), figures, ignore=LEFT_OUT)
-    places = (
-        paths.report_dir(params.profile) / f"{key}.ipynb" for key in [*params.studies, "beyond"]
-    )
-    chapters = {path.stem: nbformat.read(path, 4) for path in places if path.is_file()}
-    for key, chapter in chapters.items():
-        nbformat.write(laid_out(chapter, pictures), folder / f"{key}.ipynb")
-    titles = {key: heading(chapter) for key, chapter in chapters.items()}
-    found = {(key, name): one for key in chapters for name, one in tables(figures / key).items()}
+    source, figures = paths.figures_dir(params.profile), folder / FIGURES
+    source.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(source, figures, ignore=LEFT_OUT)
     shutil.copytree(paths.root() / TESTBED, folder / "testbed")
+    titles, pictures = dict[str, str](), dict[str, str]()
+    found = dict[tuple[str, str], pd.DataFrame]()
+    for key in [*params.studies, "beyond"]:
+        if (path := paths.report_dir(params.profile) / f"{key}.ipynb").is_file():
+            chapter = laid_out(nbformat.read(path, 4), pictures)
+            nbformat.write(chapter, folder / f"{key}.ipynb")
+            titles[key] = heading(chapter)
+            found |= {(key, name): one for name, one in tables(figures / key).items()}
     claims = pd.read_csv(shutil.copy(paths.claims_file(), folder))
     if rules := params.profile == paths.RELEASED:
         text = (paths.root() / RULES).read_text(encoding="utf-8").replace(BESIDE, "")
@@ -101,7 +103,7 @@ def _lay_out(params: Params, folder: Path) -> None:
     values = {"params": params, "titles": titles, "figures": figures, "pictures": pictures}
     values |= {"root": paths.root(), "read": nbformat.read}
     values |= {"claims": claims.to_dict("records"), "counted": counted(claims), "rules": rules}
-    values |= {"first": judges.markdown(judges.first(found)), "tables": judges.tables(found)}
+    values["first"] = judges.markdown(judges.first(found))
     loader = PackageLoader("selfpref.report")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)
     code = (f"{room}-code.md" for room in [*titles, "statistics"])

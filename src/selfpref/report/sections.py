@@ -27,25 +27,21 @@ def of_source(notebook: NotebookNode, profile: str) -> NotebookNode:
 
 def heading(notebook: NotebookNode) -> str:
     """A notebook's first heading."""
-    return next((_title(cell) for cell in notebook.cells if _level(cell) == 1), "Notebook")
+    return next((title for level, title in map(_heading, notebook.cells) if level == 1), "Notebook")
 
 
-def _level(cell: NotebookNode) -> int:
-    """Of a heading how many marks stand before it; 0 of any other cell."""
-    marks = str(cell.source).partition(" ")[0]
-    return len(marks) if cell.cell_type == "markdown" and not marks.strip("#") else 0
+def _heading(cell: NotebookNode) -> tuple[int, str]:
+    """How many marks stand before a cell's heading, and its text; 0 of a cell without one."""
+    marks, _, title = str(cell.source).partition("\n")[0].partition(" ")
+    markdown = cell.cell_type == "markdown" and not marks.strip("#")
+    return len(marks) * markdown, title
 
 
-def _title(cell: NotebookNode) -> str:
-    return str(cell.source).partition("\n")[0].lstrip("# ")
-
-
-def _empty(section: list[NotebookNode], level: int) -> bool:
-    """Whether a section of a level has code, and none that showed more than `Not drawn`."""
+def _shows(section: list[NotebookNode]) -> bool:
+    """Whether some code of a section showed more than `Not drawn`, or it has none."""
     code = [cell for cell in section if cell.cell_type == "code"]
     outputs = [one for cell in code for one in cell.get("outputs", [])]
-    shown = any(one.get("metadata", {}).get("drawn", True) for one in outputs)
-    return _level(section[0]) == level and bool(code) and not shown
+    return not code or any(one.get("metadata", {}).get("drawn", True) for one in outputs)
 
 
 def without_empty(notebook: NotebookNode) -> NotebookNode:
@@ -54,14 +50,17 @@ def without_empty(notebook: NotebookNode) -> NotebookNode:
     A section reaches from its heading to the next one of the same or a higher level. A last cell
     names those that are left out; parts of one are not named apart.
     """
-    cells, gone = notebook.cells, []
+    cells, gone = notebook.cells, list[NotebookNode]()
     for level in (2, 3):
-        starts = [n for n, cell in enumerate(cells) if n and 0 < _level(cell) <= level]
-        sections = [cells[start:end] for start, end in pairwise([0, *starts, len(cells)])]
-        gone += [section[0] for section in sections if _empty(section, level)]
-        cells = [cell for section in sections if not _empty(section, level) for cell in section]
+        starts = [n for n, cell in enumerate(cells) if n and 0 < _heading(cell)[0] <= level]
+        kept = list[NotebookNode]()
+        for start, end in pairwise([0, *starts, len(cells)]):
+            section = cells[start:end]
+            empty = _heading(section[0])[0] == level and not _shows(section)
+            (gone if empty else kept).extend(section[:1] if empty else section)
+        cells = kept
     if gone:
-        named = "; ".join(_title(cell) for cell in notebook.cells if cell in gone)
+        named = "; ".join(_heading(cell)[1] for cell in notebook.cells if cell in gone)
         text = f"*Left out, since these data have nothing to show there: {named}*"
         notebook.cells = [*cells, nbformat.v4.new_markdown_cell(text, id="left-out")]
     return notebook
