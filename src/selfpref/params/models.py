@@ -169,14 +169,14 @@ class Ray(Named):
 
     Attributes:
         engine: `ray`.
-        inner: The entry of the model that every worker opens.
+        inner: The entry of the local model that every worker opens.
         address: `local`: this machine; `auto`: the cluster that this machine is a node of.
         workers: How many.
         gpus: GPUs of each worker; a fraction shares one.
     """
 
     engine: Literal["ray"]
-    inner: Annotated[Transformers | Hosted, Field(discriminator="engine")]
+    inner: Transformers
     address: Literal["local", "auto"] = "local"
     workers: Positive
     gpus: Annotated[float, Field(ge=0)] = 0
@@ -187,9 +187,8 @@ Model = Annotated[Transformers | Hosted | Ray, Field(discriminator="engine")]
 
 
 def hosted(entry: Model) -> Hosted | None:
-    """The served model that an entry asks, by itself or from workers of Ray."""
-    asked = entry.inner if isinstance(entry, Ray) else entry
-    return asked if isinstance(asked, Hosted) else None
+    """An entry that is a served model."""
+    return entry if isinstance(entry, Hosted) else None
 
 
 def members(key: str, entry: Model) -> dict[str, Model]:

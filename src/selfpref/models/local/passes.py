@@ -15,10 +15,9 @@ Of the output layer no table [tokens x vocabulary] is made:
 
     ln p(y | h) = h w_y - ln sum over v of exp(h w_v)
 
-The sum runs over blocks of the vocabulary, whose partial log-sum-exps are joined at the end; a
-block of logits is small enough to stay in the cache. Logits are rounded to the model's own dtype,
-as its own forward pass would; everything after that is fp32. A model whose logits are more than one
-linear layer (soft-capped, scaled) computes them itself, a few tokens at a time.
+It is taken a few tokens at a time. Logits are rounded to the model's own dtype, as its own forward
+pass would; everything after that is fp32. A model whose logits are more than one linear layer
+(soft-capped, scaled) computes them itself.
 
 Products of states and fp32 weights are torch's own or oneDNN's, by the processor. torch leaves them
 to MKL, which uses no AVX-512 on a processor that is not Intel's: there oneDNN, which multiplies the
@@ -45,10 +44,8 @@ from selfpref.models.local.packing import Attention, Batch
 KIN = ("llama", "mistral", "qwen2")
 # Numbers of one inner state at a time, 8 MB, by equal parts of whole steps of tokens.
 INNER, STEP = 2**21, 128
-# Logits of so many tokens by so many words at a time: 4 MB in fp32.
-TOKENS = WORDS = 1024
-# Tokens at a time where the model computes its own logits.
-OWN = 64
+# Logits at a time, 32 MB in fp32.
+LOGITS = 2**23
 # For oneDNN, states are filled up to whole multiples of at least so many.
 LEAST = 32
 # Multiplications that take about as long as the compilation of a product.
@@ -235,10 +232,9 @@ class Head:
         # Far from zero, where a soft cap shows.
         self.linear = _close(self._own(states * 100), self._plain(states * 100))
 
-    def _plain(self, states: torch.Tensor, words: slice = slice(None)) -> torch.Tensor:
-        """The layer's logits `[n, words]`."""
-        weight, bias = self._layer.weight[words], self._layer.bias
-        return linear(states.to(weight.device), weight, None if bias is None else bias[words])
+    def _plain(self, states: torch.Tensor) -> torch.Tensor:
+        """The layer's logits `[n, vocabulary]`."""
+        return linear(states.to(self._layer.weight.device), self._layer.weight, self._layer.bias)
 
     def _own(self, states: torch.Tensor) -> torch.Tensor:
         """The model's logits of given states, `[n, vocabulary]`: its forward pass with them."""
@@ -267,29 +263,15 @@ class Head:
         Returns:
             fp32 `[n]`.
         """
-        size = TOKENS if self.linear else OWN
-        targets = targets.to(self._layer.weight.device)
+        size = max(LOGITS // len(self._layer.weight) // LEAST, 1) * LEAST
+        targets = targets.to(self._layer.weight.device)[:, None]
         parts = zip(torch.split(states, size), torch.split(targets, size), strict=True)
-        return torch.cat([self._part(*part) for part in parts])
-
-    def _part(self, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        if not self.linear:
-            found = self.log_softmax(states)
-            return found.gather(1, targets[:, None])[:, 0]
-        states = pad(states, (0, 0, 0, -len(states) % self._step))
-        sums, chosen = [], torch.empty(len(targets), device=targets.device)
-        for start in range(0, len(self._layer.weight), WORDS):
-            logits = self._plain(states, slice(start, start + WORDS)).float()
-            here = ((targets >= start) & (targets < start + WORDS)).nonzero()[:, 0]
-            chosen[here] = logits[here, targets[here] - start]
-            largest = logits.amax(-1, keepdim=True)
-            sums.append(logits.sub_(largest).exp_().sum(-1).log_().add_(largest[:, 0]))
-        return chosen - torch.stack(sums).logsumexp(0)[: len(targets)]
+        return torch.cat([self.log_softmax(part).gather(1, ids)[:, 0] for part, ids in parts])
 
 
 def _close(found: torch.Tensor, wanted: torch.Tensor) -> bool:
     """Equal up to rounding in the coarsest dtype."""
-    found, wanted = found.float(), wanted.float()
-    return found.shape == wanted.shape and bool(
-        (found - wanted).norm() <= 0.02 * wanted.norm().clamp(min=1e-6)
-    )
+    if found.shape != wanted.shape:
+        return False
+    gap, size = (found - wanted).float().norm(), wanted.float().norm()
+    return bool(gap <= 0.02 * size.clamp(min=1e-6))
