@@ -15,8 +15,6 @@ from selfpref.store import Store, call_key, chunks
 # Other outcomes are asked again: a prompt that did not fit costs nothing to find out again, and
 # neither a refusal nor a failure is an answer.
 KEPT = ("ok", "cut")
-# Rows of a table to be asked about at a time; their prompts and calls are in memory together.
-PART = 10_000
 # From an answer that was kept as JSON.
 RESTORED: dict[type[Call], TypeAdapter[Any]] = {
     models.Generate: TypeAdapter(models.Text),

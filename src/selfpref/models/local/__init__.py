@@ -68,32 +68,37 @@ class LocalModel:
         config = self.model.config.get_text_config()
         limit = getattr(config, "max_position_embeddings", None)
         self.context = int(limit or self.tokenizer.model_max_length)
-        with torch.no_grad():
-            self._head = passes.Head(self.model)
         # The longest row that this project's own pass reads: 0 where it reads none.
         window = getattr(config, "sliding_window", None) or math.inf
-        self._packed = window if passes.packs(self.model) and self._head.linear else 0
+        self._packed = window if passes.packs(self.model) else 0
         # Where positions are scaled by the longest row of a batch, every row goes alone.
         told = json.dumps(getattr(config, "rope_parameters", None))
         scaled = re.search('"rope_type": "(dynamic|longrope)"', told)
         usual = loading.USUAL if entry.device_map == "cpu" else loading.MANY
         self._budget = 1 if scaled else entry.batch_tokens or usual
 
-    def _states(
-        self, rows: Sequence[Ids], read: Sequence[int]
-    ) -> Iterator[tuple[list[int], torch.Tensor]]:
-        """Final hidden states of the last so many tokens of each row, in batches.
+    def _read(
+        self, rows: Sequence[Ids], wanted: Sequence[Sequence[Sequence[int]]]
+    ) -> Iterator[tuple[int, torch.Tensor]]:
+        """Log-likelihoods of some tokens after each of the last tokens of a row.
+
+        Args:
+            rows: Token ids.
+            wanted: By row, a list of ids for each token that is read.
 
         Yields:
-            Indices of the batch's rows, and the states of one after another, `[read, width]`.
+            Index of a row, and the values `[read, n]`.
         """
-        lay: Any = partial(packed, step=passes.step(self.model))
-        ways: list[Any] = [(True, lay, passes.packed_states), (False, padded, passes.padded_states)]
-        for fits, lay, run in ways:
+        ways: Any = (True, partial(packed, step=passes.step(self.model))), (False, padded)
+        for fits, lay in ways:
             some = [n for n, row in enumerate(rows) if (len(row) <= self._packed) == fits]
-            asked = [rows[index] for index in some], [read[index] for index in some]
-            for batch in lay(*asked, self._budget):
-                yield [some[row] for row in batch.rows], run(self.model, batch)
+            read = [len(wanted[index]) for index in some]
+            for batch in lay([rows[index] for index in some], read, self._budget):
+                indices = [some[row] for row in batch.rows]
+                ids = torch.tensor(list(chain(*(wanted[index] for index in indices))))
+                found = passes.log_likelihoods(self.model, batch, ids).cpu()
+                sizes = [len(wanted[index]) for index in indices]
+                yield from zip(indices, found.split(sizes), strict=True)
 
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
@@ -120,12 +125,10 @@ class LocalModel:
         forms = label_forms(self._encoder, labels, [prefill, texts[0]])
         rows, long = self._fitting(texts, 0)
         yield from ((index, Choice((), "truncated")) for index in long)
-        fitting = list(rows)
-        for places, states in self._states(list(rows.values()), [1] * len(rows)):
-            p = self._head.log_softmax(states).exp().cpu()
-            shares = torch.stack([p[:, ids].sum(-1) for ids in forms], -1).tolist()
-            for place, share in zip(places, shares, strict=True):
-                yield fitting[place], Choice(tuple(share), "ok")
+        fitting, watched = list(rows), list(chain(*forms))
+        for place, found in self._read(list(rows.values()), [[watched]] * len(rows)):
+            shares = found[0].exp().split(list(map(len, forms)))
+            yield fitting[place], Choice(tuple(share.sum().item() for share in shares), "ok")
 
     def _score(self, calls: Sequence[Score]) -> Iterator[tuple[int, Likelihood]]:
         """Log-likelihood of each continuation given its prompt."""
@@ -140,12 +143,9 @@ class LocalModel:
             else:
                 asked.append(index)
         rows = [np.array([*pairs[index][0], *pairs[index][1]])[:-1] for index in asked]
-        for places, states in self._states(rows, [len(pairs[index][1]) for index in asked]):
-            targets = [pairs[asked[place]][1] for place in places]
-            values = self._head.log_likelihoods(states, torch.tensor(list(chain(*targets))))
-            parts = values.double().split(list(map(len, targets)))
-            for place, part in zip(places, parts, strict=True):
-                yield asked[place], Likelihood(-part.sum().item(), len(part), "ok")
+        wanted = [[[token] for token in pairs[index][1]] for index in asked]
+        for place, found in self._read(rows, wanted):
+            yield asked[place], Likelihood(-found.double().sum().item(), len(found), "ok")
 
     def _generate(self, calls: Sequence[Generate]) -> Iterator[tuple[int, Text]]:
         """Continue each prompt, sampling by its own seed."""
