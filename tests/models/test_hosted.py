@@ -20,9 +20,9 @@ from asking import to_choose
 from scripted import TRANSIENT, Scripted, share_of_a
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt
+from selfpref.models import Prompt, served
 from selfpref.models.calls import Model
-from selfpref.models.served import HostedModel, reading
+from selfpref.models.served import HostedModel
 from selfpref.models.served.live import IN_ROW, send
 from selfpref.params import Hosted
 from selfpref.prompts import LABELS
@@ -153,7 +153,7 @@ def test_offline_replays_without_key_or_endpoint(store, monkeypatch):
     with pytest.raises(SelfprefError, match="1 calls are not in"):
         ask(store, model, prompts(6), offline=True)
     # A better reader never pays again.
-    monkeypatch.setattr(reading, "_sums", lambda entry, *_: [math.exp(entry["logprob"]) / 2, 0.0])
+    monkeypatch.setattr(served, "_sums", lambda entry, *_: [math.exp(entry["logprob"]) / 2, 0.0])
     masses = [found.mass for found in ask(store, model, prompts(5), offline=True)]
     assert masses == pytest.approx([max(one.probabilities) / 2 for one in first])
 
