@@ -19,12 +19,10 @@ from selfpref.models.local.packing import packed  # noqa: E402
 PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "hello world", "or")]
 TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂", "1 + 2 = 3! " * 3, " A"]
 PAIRS = [(prompt, text) for prompt in PROMPTS for text in TEXTS]
-DYNAMIC = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}
 # Architectures with their settings, and the longest row that is packed.
 KINDS = {
     "llama": ({"num_key_value_heads": 2}, math.inf),
     "llama, one layer": ({"num_hidden_layers": 1}, math.inf),
-    "llama, dynamic positions": ({"rope_parameters": DYNAMIC}, math.inf),
     "qwen2": ({"num_key_value_heads": 2}, math.inf),
     "mistral": ({"sliding_window": 24, "num_key_value_heads": 2}, 24),
     "gpt_neox": ({}, 0),

@@ -14,13 +14,11 @@ import pickle
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cached_property
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import psutil
 import ray
 import ray.data
 
@@ -131,10 +129,6 @@ def _drive(
         connection.send(([], _told(f"see {log}: Ray gave up", error)))
     finally:
         ray.shutdown()
-        # What a start that failed leaves behind.
-        for child in psutil.Process().children(recursive=True):
-            with suppress(psutil.NoSuchProcess):
-                child.kill()
 
 
 def _mapped(settings: Ray, rows: list[dict[str, bytes]], worker: tuple[Any, ...]) -> Iterator[Any]:

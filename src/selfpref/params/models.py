@@ -118,8 +118,7 @@ class Hosted(Named):
         base_url: The endpoint's address with its `/v1`, without a slash at its end or a secret.
         system: As for `Transformers`.
         key: The environment variable that holds the key; left out: the endpoint wants none.
-        server: What serves it: it decides how a verdict after `[[` is asked for, and `vllm` alone
-            gives perplexities.
+        server: What serves it: it decides how a verdict after `[[` is asked for.
         top_logprobs: Tokens listed at each position; endpoints differ in how many they allow.
         limit: The field that limits a reply: newer models take `max_completion_tokens` alone.
         reasoning: Effort of a reasoning model, which takes no temperature and gives no

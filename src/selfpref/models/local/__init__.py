@@ -5,9 +5,7 @@ several processes takes some consecutive calls at a time: an answer depends on i
 is the one that a single process gives, and is kept under the same key.
 """
 
-import json
 import math
-import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from functools import cache, partial
@@ -71,11 +69,8 @@ class LocalModel:
         # The longest row that this project's own pass reads: 0 where it reads none.
         window = getattr(config, "sliding_window", None) or math.inf
         self._packed = window if passes.packs(self.model) else 0
-        # Where positions are scaled by the longest row of a batch, every row goes alone.
-        told = json.dumps(getattr(config, "rope_parameters", None))
-        scaled = re.search('"rope_type": "(dynamic|longrope)"', told)
         usual = loading.USUAL if entry.device_map == "cpu" else loading.MANY
-        self._budget = 1 if scaled else entry.batch_tokens or usual
+        self._budget = entry.batch_tokens or usual
 
     def _read(
         self, rows: Sequence[Ids], wanted: Sequence[Sequence[Sequence[int]]]
@@ -98,7 +93,7 @@ class LocalModel:
                 ids = torch.tensor(list(chain(*(wanted[index] for index in indices))))
                 found = passes.log_likelihoods(self.model, batch, ids).cpu()
                 sizes = [len(wanted[index]) for index in indices]
-                yield from zip(indices, found.split(sizes), strict=True)
+                yield from zip(indices, torch.split(found, sizes), strict=True)
 
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
@@ -127,7 +122,7 @@ class LocalModel:
         yield from ((index, Choice((), "truncated")) for index in long)
         fitting, watched = list(rows), list(chain(*forms))
         for place, found in self._read(list(rows.values()), [[watched]] * len(rows)):
-            shares = found[0].exp().split(list(map(len, forms)))
+            shares = torch.split(found[0].exp(), list(map(len, forms)))
             yield fitting[place], Choice(tuple(share.sum().item() for share in shares), "ok")
 
     def _score(self, calls: Sequence[Score]) -> Iterator[tuple[int, Likelihood]]:

@@ -242,12 +242,7 @@ class Encoder:
                 *known, last = self._plain(context + form)
                 if known == before and last != self._tokenizer.unk_token_id:
                     found.add(last)
-        return sorted(token for token in found if self._spelt(token) in wanted)
-
-    def _spelt(self, token: int) -> str:
-        """What a token adds to a text."""
-        before = self._plain("x")
-        return self.decode([*before, token])[len(self.decode(before)) :]
+        return sorted(found)
 
 
 def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:

@@ -106,7 +106,7 @@ def _gguf_file(gguf: str, sha256: str, root: Path) -> Path:
     package, _, name = gguf.rpartition(":")
     spec = find_spec(package) if package else None
     folders = list(spec.submodule_search_locations or []) if spec else []
-    file = Path(*folders or [root]) / name
+    file = Path(*folders or [str(root)]) / name
     if (package and not folders) or not file.is_file():
         raise SelfprefError(
             f"gguf: {gguf}: not there; correct `gguf`, or install its package: SmolLM2's by "
@@ -170,18 +170,15 @@ def load(entry: Transformers, path: Path) -> tuple[Any, Any]:
         # A bare name would be looked for in the working directory first.
         where |= {"pretrained_model_name_or_path": path.parent, "gguf_file": str(path.resolve())}
     try:
-        tokenizer = _gguf_tokenizer(path, where) if entry.gguf else _tokenizer(path, where)
-        return tokenizer, _model(entry, where)
+        if entry.gguf:
+            return _gguf_tokenizer(path, where), _model(entry, where)
+        if not (path / "tokenizer.json").is_file() and not find_spec("sentencepiece"):
+            raise ValueError("tokenizer.model needs `pip install sentencepiece`")
+        return AutoTokenizer.from_pretrained(**where), _model(entry, where)
     # Where a file is broken, whatever its reader stumbles over is raised.
     except Exception as error:
-        told = f"{type(error).__name__}: {error}".partition("\n")[0]
+        told = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
         raise SelfprefError(f"{path}: not readable as a model: {told}") from error
-
-
-def _tokenizer(path: Path, where: dict[str, Any]) -> Any:
-    if not (path / "tokenizer.json").is_file() and not find_spec("sentencepiece"):
-        raise ValueError("no tokenizer.json; tokenizer.model needs `pip install sentencepiece`")
-    return AutoTokenizer.from_pretrained(**where)
 
 
 def _gguf_tokenizer(path: Path, where: dict[str, Any]) -> Any:

@@ -126,9 +126,9 @@ def log_likelihoods(model: PreTrainedModel, batch: Batch, wanted: torch.Tensor) 
         found = found[batch.read.to(found.device)]
     whole, parts = step(model), []
     size = max(LOGITS // len(layer.weight) // LEAST, 1) * LEAST
-    for some, ids in zip(found.split(size), wanted.to(found.device).split(size), strict=True):
+    for some, ids in zip(torch.split(found, size), torch.split(wanted, size), strict=True):
         logits = layer(pad(some, (0, 0, 0, -len(some) % whole))) if batch.attend else some
-        parts.append(logits[: len(some)].float().log_softmax(-1).gather(1, ids))
+        parts.append(logits[: len(some)].float().log_softmax(-1).gather(1, ids.to(logits.device)))
     return torch.cat(parts)
 
 
@@ -175,12 +175,9 @@ def _layer_states(
     if some is not None:
         x, told, *turned = (states[some] for states in (x, told, *turned))
     query = _rotated(heads(own.q_proj(told)), *turned)
-    del told
-    found = _attend(attention, own, query, key, value)
-    del query, key, value
-    x += own.o_proj(found.flatten(1))
-    parts = -(-x.shape[0] * wide.intermediate_size // INNER)
-    for part in torch.split(x, -(-x.shape[0] // parts // STEP) * STEP):
+    x += own.o_proj(_attend(attention, own, query, key, value).flatten(1))
+    # The wide inner states are those of some tokens at a time.
+    for part in torch.split(x, -(-INNER // wide.intermediate_size // STEP) * STEP):
         told = _normed(layer.post_attention_layernorm, part)
         part.add_(wide.down_proj(wide.act_fn(wide.gate_proj(told)).mul_(wide.up_proj(told))))
     return x
