@@ -73,13 +73,14 @@ class LocalModel:
         self._budget = entry.batch_tokens or usual
 
     def _read(
-        self, rows: Sequence[Ids], wanted: Sequence[Sequence[Sequence[int]]]
+        self, rows: Sequence[Ids], wanted: Sequence[Sequence[Sequence[int]]], *, log: bool
     ) -> Iterator[tuple[int, torch.Tensor]]:
-        """Log-likelihoods of some tokens after each of the last tokens of a row.
+        """Likelihoods of some tokens after each of the last tokens of a row.
 
         Args:
             rows: Token ids.
             wanted: By row, a list of ids for each token that is read.
+            log: Whether as logarithms.
 
         Yields:
             Index of a row, and the values `[read, n]`.
@@ -91,7 +92,7 @@ class LocalModel:
             for batch in lay([rows[index] for index in some], read, self._budget):
                 indices = [some[row] for row in batch.rows]
                 ids = torch.tensor(list(chain(*(wanted[index] for index in indices))))
-                found = passes.log_likelihoods(self.model, batch, ids).cpu()
+                found = passes.likelihoods(self.model, batch, ids, log=log).cpu()
                 sizes = [len(wanted[index]) for index in indices]
                 yield from zip(indices, torch.split(found, sizes), strict=True)
 
@@ -121,8 +122,8 @@ class LocalModel:
         rows, long = self._fitting(texts, 0)
         yield from ((index, Choice((), "truncated")) for index in long)
         fitting, watched = list(rows), list(chain(*forms))
-        for place, found in self._read(list(rows.values()), [[watched]] * len(rows)):
-            shares = torch.split(found[0].exp(), list(map(len, forms)))
+        for place, found in self._read(list(rows.values()), [[watched]] * len(rows), log=False):
+            shares = torch.split(found[0], list(map(len, forms)))
             yield fitting[place], Choice(tuple(share.sum().item() for share in shares), "ok")
 
     def _score(self, calls: Sequence[Score]) -> Iterator[tuple[int, Likelihood]]:
@@ -139,7 +140,7 @@ class LocalModel:
                 asked.append(index)
         rows = [np.array([*pairs[index][0], *pairs[index][1]])[:-1] for index in asked]
         wanted = [[[token] for token in pairs[index][1]] for index in asked]
-        for place, found in self._read(rows, wanted):
+        for place, found in self._read(rows, wanted, log=True):
             yield asked[place], Likelihood(-found.double().sum().item(), len(found), "ok")
 
     def _generate(self, calls: Sequence[Generate]) -> Iterator[tuple[int, Text]]:

@@ -106,13 +106,16 @@ def packs(model: PreTrainedModel) -> bool:
     return fit and model.config.model_type in KIN
 
 
-def log_likelihoods(model: PreTrainedModel, batch: Batch, wanted: torch.Tensor) -> torch.Tensor:
-    """Log-likelihoods of tokens after those that are read, in nats.
+def likelihoods(
+    model: PreTrainedModel, batch: Batch, wanted: torch.Tensor, *, log: bool
+) -> torch.Tensor:
+    """Likelihoods of tokens after those that are read.
 
     Args:
         model: A causal language model.
         batch: What is read: a packed line, or padded rows.
         wanted: Ids of some tokens after each of those that are read, `[read, n]`.
+        log: Whether as logarithms, in nats.
 
     Returns:
         fp32 `[read, n]`.
@@ -126,9 +129,14 @@ def log_likelihoods(model: PreTrainedModel, batch: Batch, wanted: torch.Tensor) 
         found = found[batch.read.to(found.device)]
     whole, parts = step(model), []
     size = max(LOGITS // len(layer.weight) // LEAST, 1) * LEAST
-    for some, ids in zip(torch.split(found, size), torch.split(wanted, size), strict=True):
+    for some, tokens in zip(torch.split(found, size), torch.split(wanted, size), strict=True):
         logits = layer(pad(some, (0, 0, 0, -len(some) % whole))) if batch.attend else some
-        parts.append(logits[: len(some)].float().log_softmax(-1).gather(1, ids.to(logits.device)))
+        logits, ids = logits[: len(some)].float(), tokens.to(logits.device)
+        if log:
+            # Of a long text errors add up: this sum is exacter than that of `log_softmax`.
+            parts.append(logits.gather(1, ids) - logits.logsumexp(-1, keepdim=True))
+        else:
+            parts.append(logits.log_softmax(-1).exp().gather(1, ids))
     return torch.cat(parts)
 
 
