@@ -236,8 +236,6 @@ class Scripted:
         if act == "error in 200":
             return web.Response(text=error("busy", "overloaded"), content_type="application/json")
         text = json.dumps(spoil(act, self.answer(body)))
-        if act == "spaced":
-            text = "\ufeff\n\n" + json.dumps(json.loads(text), indent=2) + "\n"
         if act == "drop":
             half = web.StreamResponse(headers={"Content-Length": str(len(text))})
             await half.prepare(request)
