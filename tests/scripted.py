@@ -71,7 +71,7 @@ def by_rule(body: Body) -> Body:
 
 
 class ByModel:
-    """A model folder behind the API, with vLLM's additions: prefill, /tokenize, prompt_logprobs."""
+    """A model folder behind the API, with a prefill as vLLM takes it."""
 
     def __init__(self, folder: Path) -> None:
         import torch
@@ -127,25 +127,6 @@ class ByModel:
         content = "".join(token for token in spelt if token.strip() not in special)
         return completion(body, positions, finish, content=content)
 
-    def tokenize(self, body: Body) -> Body:
-        if "prompt" in body:
-            text = self.tokenizer.bos_token + body["prompt"]
-            ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        else:
-            ids = self.encode(body)
-        return {"tokens": ids, "count": len(ids)}
-
-    def score(self, body: Body) -> Body:
-        """Likelihoods of a prompt of token ids."""
-        ids = body["prompt"]
-        rows = self.logprobs(ids)
-        listed: list[Body | None] = [None]
-        for at in range(1, len(ids)):
-            value = {"logprob": float(rows[at - 1, ids[at]]), "decoded_token": self.words[ids[at]]}
-            listed.append({str(ids[at]): value})
-        usage = {"prompt_tokens": len(ids), "completion_tokens": 1}
-        return {"choices": [{"text": "", "prompt_logprobs": listed}], "usage": usage}
-
 
 def error(message: str, kind: str, code: str | None = None) -> str:
     return json.dumps({"error": {"message": message, "type": kind, "code": code}})
@@ -200,8 +181,6 @@ class Scripted:
     async def start(self) -> None:
         app = web.Application(client_max_size=1 << 28)
         app.router.add_post("/v1/chat/completions", self.chat)
-        app.router.add_post("/v1/completions", self.score)
-        app.router.add_post("/tokenize", self.tokenize)
         self.runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self.runner.setup()
         site = web.TCPSite(self.runner, "127.0.0.1", 0)
@@ -257,8 +236,6 @@ class Scripted:
         if act == "error in 200":
             return web.Response(text=error("busy", "overloaded"), content_type="application/json")
         text = json.dumps(spoil(act, self.answer(body)))
-        if act == "spaced":
-            text = "\ufeff\n\n" + json.dumps(json.loads(text), indent=2) + "\n"
         if act == "drop":
             half = web.StreamResponse(headers={"Content-Length": str(len(text))})
             await half.prepare(request)
@@ -269,14 +246,6 @@ class Scripted:
         if self.log:
             self.log.write(body["messages"][0]["content"].partition(" ")[0] + "\n")
         return web.Response(text=text, content_type="application/json")
-
-    async def tokenize(self, request: web.Request) -> web.Response:
-        return web.json_response(self.answer.tokenize(await request.json()))
-
-    async def score(self, request: web.Request) -> web.Response:
-        body = await request.json()
-        self.received.append((request.path, dict(request.headers), body))
-        return web.json_response(self.answer.score(body))
 
 
 def spoil(act: str, reply: Body) -> Body:

@@ -68,8 +68,8 @@ models: {umpire: {sha256: PIN}}
 models: {umpire: {model: '', gguf: 'a:../m.gguf', sha256: PIN}}
     models.umpire.transformers.gguf: String should match pattern
 models: {mine: {engine: ray, inner: {engine: rey}, workers: 2}}
-    models.mine.ray.inner: Input tag 'rey' found using 'engine' does not match any of the expected
-models: {mine: {engine: ray, inner: SERVED}}}
+    models.mine.ray.inner.engine: Input should be 'transformers'
+models: {mine: {engine: ray, inner: {engine: transformers, model: m}}}
     models.mine.ray.workers: missing; add it (docs/parameters.md lists every key)
 models: {mine: {model: m}}
     models.mine: no `engine` (of a model) or `reader` (of a data set); add it

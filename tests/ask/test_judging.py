@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from selfpref import tables
+from selfpref import ask, tables
 from selfpref.ask.judging import judge_pairs
 from selfpref.models import MARKER, Choice, Choose, Generate, Prompt, Text
 from selfpref.params import Judge
@@ -25,8 +25,6 @@ LABELS = pd.DataFrame(
 
 class Answers:
     """In the place of a `Model`: answers given in advance, in the order of the calls."""
-
-    at_a_time = 10
 
     def __init__(self, answers):
         self.answers, self.asked = answers, []
@@ -113,14 +111,12 @@ def test_a_verdict_is_the_likeliest_label_or_why_there_is_none(how, use, answers
 class Lengths:
     """In the place of a `Model`: the longer prompt is the likelier to be answered with A."""
 
-    at_a_time = 1
-
     def ask(self, calls):
         sizes = [len(call.prompt.messages[-1][1]) / 100 for call in calls]
         return [Choice((size, 1 - size), "ok") for size in sizes]
 
 
-def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn():
+def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn(monkeypatch):
     turns = [WHY, [*WHY, {"role": "user", "content": "well?"}]]
     items = pd.DataFrame({"item_id": ["q/1", "q/2"], "messages": turns, "reference": None})
     responses = pd.DataFrame(
@@ -134,6 +130,7 @@ def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn():
         for item, a, b in (("q/2", "two", "one"), ("q/2", "one", "two"), ("q/1", "three", "one"))
     )
     use = Judge(prompts="lab", min_mass=0.5)
+    monkeypatch.setattr(ask, "PART", 1)
     made = judge_pairs(items, responses, labels, "j", Lengths(), layout(MARKER), use, seed=3)
     wanted = [("q/1", ["one", "three"]), ("q/1", ["three", "one"])]
     wanted += [("q/2", ["one", "two"]), ("q/2", ["two", "one"])]

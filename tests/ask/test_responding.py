@@ -17,8 +17,6 @@ STATUS = {"half": "cut", "no": "refused", "long": "truncated", "fail": "failed"}
 class Echo:
     """In the place of a `Model`: says what it was asked last, and keeps what it was asked."""
 
-    at_a_time = 2
-
     def __init__(self):
         self.calls = {}
 

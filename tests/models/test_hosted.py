@@ -1,6 +1,5 @@
 """Served models over real HTTP on loopback: answers, faults, limits, and what is kept."""
 
-import json
 import math
 import os
 import re
@@ -20,9 +19,9 @@ from asking import to_choose
 from scripted import TRANSIENT, Scripted, share_of_a
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt
+from selfpref.models import Prompt, served
 from selfpref.models.calls import Model
-from selfpref.models.served import HostedModel, reading
+from selfpref.models.served import HostedModel
 from selfpref.models.served.live import IN_ROW, send
 from selfpref.params import Hosted
 from selfpref.prompts import LABELS
@@ -153,20 +152,9 @@ def test_offline_replays_without_key_or_endpoint(store, monkeypatch):
     with pytest.raises(SelfprefError, match="1 calls are not in"):
         ask(store, model, prompts(6), offline=True)
     # A better reader never pays again.
-    monkeypatch.setattr(reading, "_sums", lambda entry, *_: [math.exp(entry["logprob"]) / 2, 0.0])
+    monkeypatch.setattr(served, "_sums", lambda entry, *_: [math.exp(entry["logprob"]) / 2, 0.0])
     masses = [found.mass for found in ask(store, model, prompts(5), offline=True)]
     assert masses == pytest.approx([max(one.probabilities) / 2 for one in first])
-
-
-@pytest.mark.parametrize("layout", ["ok", "spaced"])
-def test_replies_are_kept_whole_with_their_usage(store, layout):
-    with Scripted(script=[layout]) as server:
-        made = ask(store, hosted(server.url), prompts(1))
-    ((key,),) = store._connection.execute("SELECT key FROM replies")
-    reply = store.get([key])[key]
-    assert reply == json.loads(json.dumps(server.answer(server.bodies[0])))
-    assert reply["usage"]["prompt_tokens"] == 2
-    assert ask(store, hosted(server.url), prompts(1), offline=True) == made
 
 
 # In a process of its own.

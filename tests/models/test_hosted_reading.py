@@ -1,14 +1,16 @@
 """Requests to endpoints, and what their replies and failures mean."""
 
 import math
+import re
 
 import httpx2
 import openai
 import pytest
 from scripted import completion, position
 
-from selfpref.models import Choose, Generate, Likelihood, Prompt, Score
-from selfpref.models.served import HostedModel, reading
+from selfpref.errors import SelfprefError
+from selfpref.models import Choose, Generate, Prompt, Score, served
+from selfpref.models.served import HostedModel
 from selfpref.models.served.live import explain
 from selfpref.params import Hosted
 
@@ -60,10 +62,9 @@ def test_what_is_sent(settings, call, messages, body):
     assert request(call, **settings) == wanted
 
 
-def test_a_score_hangs_on_what_vllms_template_is_told():
-    sent = request(Score(PREFILLED, "It is."), server="vllm", extra=EXTRA)
-    said = {"model": "m", "messages": SAID, "prefill": "[[", "continuation": "It is."}
-    assert (sent["path"], sent["body"]) == ("score", said | {"extra": EXTRA})
+def test_likelihoods_are_not_asked_of_an_endpoint():
+    with pytest.raises(SelfprefError, match=r"models.judge: .* use a model with `engine: transf"):
+        request(Score(PREFILLED, "It is."), server="vllm")
 
 
 KEY = "-".join(("sk", "planted", "0123456789abcdef"))
@@ -134,7 +135,7 @@ OPEN = sure("[[")
     ],
 )
 def test_every_surface_form_of_a_label_after_the_marker_is_summed(positions, wanted):
-    found = reading.choice(reply(*positions), "[[", LABELS)
+    found = served.choice(reply(*positions), "[[", LABELS)
     if wanted is None:
         assert found is None
         return
@@ -146,25 +147,31 @@ def test_without_a_marker_the_label_is_the_first_token_that_is_more_than_whitesp
     """Llama 2 writes `▁` and `1` after `[/INST]`: the space is a token of its own."""
     label = position("1", {"1": 0.6, "2": 0.3})
     for space in ([], [position(" ", {" ": 0.98, "1": 0.02})], [sure("\n")]):
-        found = reading.choice(reply(*space, label), "", ("1", "2"), spaced=True)
+        found = served.choice(reply(*space, label), "", ("1", "2"), spaced=True)
         assert found.probabilities == pytest.approx((0.6, 0.3))
 
 
 def test_generations_tell_their_text_and_whether_they_were_cut():
     verdict = position("B", {"B": 0.5, "A": 0.25})
-    for made, labels, wanted in (
-        (reply(sure("so [["), verdict, finish="length"), LABELS, ("so [[B", "cut", (0.25, 0.5))),
-        (reply(sure("so [["), verdict), (), ("so [[B", "ok", None)),
+    entry = Hosted(engine="openai", model="m", base_url="http://127.0.0.1:9/v1", server="vllm")
+    for made, prompt, labels, wanted in (
+        (reply(sure("so [["), verdict, finish="length"), ASKED, LABELS,
+         ("so [[B", "cut", (0.25, 0.5))),
+        (reply(sure("so [["), verdict), ASKED, (), ("so [[B", "ok", None)),
         # A model's thoughts are listed by some endpoints, and are no part of its reply.
-        (reply(OPEN, sure("A"), content="Cannot tell."), LABELS, ("Cannot tell.", "ok", None)),
+        (reply(OPEN, sure("A"), content="Cannot tell."), ASKED, LABELS,
+         ("Cannot tell.", "ok", None)),
         # An answer that ends in half a character is text.
-        (reply(OPEN, {"token": "\ud83d", "logprob": 0.0}, content="[[\ud83d"), LABELS,
+        (reply(OPEN, {"token": "\ud83d", "logprob": 0.0}, content="[[\ud83d"), ASKED, LABELS,
          ("[[\ufffd", "ok", (0.0, 0.0))),
+        # Some servers repeat the prefill.
+        (reply(sure("[[A]]")), PREFILLED, (), ("A]]", "ok", None)),
     ):  # fmt: skip
-        found = reading.generation(made, "[[", labels)
+        found = HostedModel("judge", entry, None).read(
+            Generate(prompt, 9, 0, 7, "[[", labels), made
+        )
         shares = found.choice and pytest.approx(found.choice.probabilities)
         assert (found.text, found.status, shares) == wanted
-    assert reading.generation(reply(sure("[[A]]")), "[[", (), "[[").text == "A]]"
 
 
 PREFIX = {"messages": [*BODY["messages"], {"role": "assistant", "content": "[["}]}
@@ -185,30 +192,6 @@ THINKS = {"reasoning_effort": "low", "logprobs": False}
     ],
 )
 def test_a_reply_is_an_answer_or_lacks_what_was_asked_for(body, made, wanted):
-    sent = {"path": "chat/completions", "body": BODY | body}
-    if wanted in ("ok", "refused"):
-        assert reading.outcome(sent, made) == wanted
-        return
-    with pytest.raises(reading.NotGivenError, match=wanted):
-        reading.outcome(sent, made)
-
-
-def test_likelihoods_are_those_of_the_continuations_tokens():
-    listed = [None, {"5": {"logprob": -1.0}, "6": {"logprob": -9.0}}, {"7": {"logprob": -2.0}}]
-    usage = {"prompt_tokens_details": {"cached_tokens": 2}}
-
-    def scored(context, listed, **usage):
-        answer = {"choices": [{"prompt_logprobs": listed}], **usage}
-        return {"context": context, "tokens": [4, 5, 7], "completion": answer}
-
-    assert reading.score(scored(1, listed)) == Likelihood(3.0, 2, "ok")
-    assert reading.score(scored(2, listed)) == Likelihood(2.0, 1, "ok")
-    for made in (
-        scored(0, listed),
-        scored(1, None),
-        scored(1, listed[:2]),
-        scored(1, [None, None, listed[2]]),
-        scored(1, listed, usage=usage),
-    ):
-        with pytest.raises(reading.NotGivenError, match="--no-enable-prefix-caching"):
-            reading.outcome({"path": "score"}, made)
+    status, reason = served.outcome(BODY | body, made)
+    assert status == (wanted if wanted in ("ok", "refused") else "failed")
+    assert re.search(wanted, reason) or status == wanted

@@ -15,8 +15,9 @@ from selfpref.models import Prompt  # noqa: E402
 from selfpref.models.local.encoding import Encoder  # noqa: E402
 from selfpref.models.local.generation import (  # noqa: E402
     Continuation,
-    LabelReader,
     continuations,
+    label_after,
+    label_forms,
 )
 
 TEXTS = ("hello", "which answer is better", "list three things that add", "or")
@@ -126,14 +127,13 @@ def test_labels_are_read_after_the_marker_at_temperature_one(tmp_path):
 def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step):
     tokenizer = byte_level(merges=["[[A"])
     encoder = Encoder(tokenizer)
-    reader, ids = LabelReader(encoder, "[[", ("A", "B")), tokenizer.convert_tokens_to_ids(tokens)
+    forms, ids = label_forms(encoder, "AB", ["[["]), tokenizer.convert_tokens_to_ids(tokens)
+    wanted = [tokenizer.convert_tokens_to_ids([label, f"Ġ{label}"]) for label in "AB"]
+    assert list(map(set, forms)) == list(map(set, wanted))
     # Each watched token has a number of its own at each step.
-    count = len(reader.watched)
-    watched = np.arange((len(ids) + ended) * count).reshape(-1, count) ** 2.0
-    choice = reader.choice(Continuation(ids, ended, watched), encoder.decode(ids))
+    watched = np.arange((len(ids) + ended) * 4).reshape(-1, 4) ** 2.0
+    choice = label_after(encoder, "[[", forms, Continuation(ids, ended, watched))
     if step is None:
         assert choice is None
         return
-    forms = [tokenizer.convert_tokens_to_ids([label, f"Ġ{label}"]) for label in "AB"]
-    places = [list(map(reader.watched.index, part)) for part in forms]
-    assert choice.probabilities == tuple(float(watched[step, place].sum()) for place in places)
+    assert choice.probabilities == (watched[step, :2].sum(), watched[step, 2:].sum())

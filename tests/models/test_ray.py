@@ -1,6 +1,7 @@
 """The actor pool: the inner engine's answers, whatever happens to a worker."""
 
 import os
+import pickle
 import signal
 import time
 from collections import Counter
@@ -10,17 +11,21 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
+pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from ray.cluster_utils import Cluster
 
+from selfpref.errors import SelfprefError
 from selfpref.models import Choose, Likelihood, Prompt, Score, cluster
 from selfpref.models.calls import Model
 from selfpref.models.open import open_engine
-from selfpref.params import Hosted, Ray
+from selfpref.params import Ray, Transformers
+from selfpref.processes import SETTINGS
 from selfpref.store import Store
 
 TEXTS = [f"answer {number}" for number in range(120)]
 PROMPTS = [Prompt((("user", f"question {number}"),)) for number in range(120)]
+LOCAL = Transformers(engine="transformers", model="model", threads=1)
 
 
 class Slow:
@@ -29,7 +34,7 @@ class Slow:
     def __init__(self, log):
         self.log = log
 
-    def __call__(self, calls):
+    def answer(self, calls):
         for index in reversed(range(len(calls))):
             text = calls[index].continuation
             time.sleep(0.02)
@@ -40,6 +45,41 @@ class Slow:
 
 def computed(log):
     return [line.split(maxsplit=1) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (SelfprefError("no token"), "no token"),
+        (
+            RuntimeError("no memory\nand forty lines"),
+            "a Ray worker failed: RuntimeError: no memory",
+        ),
+    ],
+)
+def test_what_a_worker_cannot_do_it_says_in_one_line(tmp_path, monkeypatch, error, told):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "environ", {})
+
+    def failing():
+        raise error
+
+    row = cluster.Worker(tmp_path, failing)({"batch": pickle.dumps((10, []))})
+    assert pickle.loads(row["answers"]) == ([], told)
+    # A node of a cluster has an environment of its own.
+    assert SETTINGS.items() <= os.environ.items()
+
+
+@pytest.mark.parametrize("settings", [{"workers": 5}, {"workers": 3, "gpus": 1}])
+def test_workers_that_leave_no_cpu_free_are_refused(monkeypatch, settings):
+    """Ray would stall without a word, or wait for ever."""
+    begun = []
+    monkeypatch.setattr(cluster.ray, "init", lambda *given, **named: begun.append((given, named)))
+    monkeypatch.setattr(cluster.ray, "cluster_resources", lambda: {"CPU": 5.0, "GPU": 2.0})
+    with pytest.raises(SelfprefError, match=r"workers: .* are not there; ask for fewer"):
+        list(cluster._mapped(Ray(engine="ray", inner=LOCAL, **settings), [], ()))
+    ((given, named),) = begun
+    assert (given, named["num_cpus"]) == (("local",), settings["workers"] + 1)
 
 
 @pytest.fixture
@@ -58,8 +98,7 @@ def nodes(monkeypatch):
 @pytest.mark.skipif(not os.environ.get("SELFPREF_SOAK"), reason="`make soak` runs this")
 def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(nodes, tmp_path, capfd):
     log, calls = tmp_path / "computed", list(map(Score, PROMPTS, TEXTS))
-    inner = {"engine": "transformers", "model": "x"}
-    entry = Ray(engine="ray", inner=inner, address="auto", workers=2)
+    entry = Ray(engine="ray", inner=LOCAL, address="auto", workers=2)
     answering = cluster.answer(entry, partial(Slow, log), tmp_path, tmp_path / "ray.log", calls)
     capfd.readouterr()
     arrived, came = [], {}
@@ -83,17 +122,24 @@ def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(nodes, tmp_path
     assert "worker died or was killed" in (tmp_path / "ray.log").read_text()
 
 
-def test_what_workers_of_this_machine_have_answered_the_model_alone_replays(tmp_path, monkeypatch):
+def test_workers_answer_as_the_model_alone_does_and_under_its_identity(tmp_path, monkeypatch):
     # Ray's workers import this file, and have no path to that one.
-    from scripted import Scripted
+    from small_models import byte_level, save
 
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
+    save(tmp_path / "model", byte_level())
     calls = [Choose(prompt, ("A", "B")) for prompt in PROMPTS[:21]]
-    with Scripted() as server, Store(tmp_path / "store.sqlite") as store:
-        plain = Hosted(engine="openai", model="served", base_url=server.url)
-        workers = Ray(engine="ray", workers=2, inner=plain)
-        pool = Model(open_engine("one", workers, ""), store, offline=False, title="")
-        alone = Model(open_engine("one", plain, ""), store, offline=True, title="")
-        assert pool.ask(calls) == alone.ask(calls)
-        assert len(server.bodies) == len(calls)
+    with Store(tmp_path / "store.sqlite") as store:
+        for entry, offline in (
+            (Ray(engine="ray", workers=2, inner=LOCAL), False),
+            (LOCAL, True),
+            (LOCAL.model_copy(update={"processes": 2}), True),
+        ):
+            model = Model(open_engine("one", entry, ""), store, offline=offline, title="")
+            found = model.ask(calls)
+            assert {choice.status for choice in found} == {"ok"}
+    # Alone it would have said the same.
+    alone = dict(open_engine("one", LOCAL, "").answer(calls))
+    for index, choice in enumerate(found):
+        assert choice.probabilities == pytest.approx(alone[index].probabilities, abs=1e-6)

@@ -55,14 +55,6 @@ class Says:
         labels = dict.fromkeys(("1", "2", "3", "Yes", "No"), 0.2)
         return completion(body, [position("1", labels)]) if "rain" in asked else by_rule(body)
 
-    def tokenize(self, body):
-        said = [message["content"] for message in body.get("messages", [])]
-        return {"tokens": [0, *map(ord, "".join(said) + body.get("prompt", ""))]}
-
-    def score(self, body):
-        listed = [None, *({str(token): {"logprob": -1.0}} for token in body["prompt"][1:])]
-        return {"choices": [{"text": "", "prompt_logprobs": listed}]}
-
 
 def hub(repository, configuration=None, **_):
     """A few rows of a set of the Hub."""

@@ -18,6 +18,8 @@ from selfpref.models.calls import Model
 from selfpref.tables.schemas import TABLES
 
 Columns = dict[str, object]
+# Rows to be asked about at a time.
+PART = 10_000
 # What `example` returns where nothing was asked.
 NO_EXAMPLE = pd.DataFrame(columns=["role", "text"])
 
@@ -45,7 +47,7 @@ def ask(
     """Ask a model about every row, and read its answers into columns.
 
     Args:
-        model: The model behind the store; it says how many rows are asked at a time.
+        model: The model behind the store.
         rows: What is asked about.
         table: The table that the rows are to become, a key of `tables.schemas.TABLES`.
         questions: From some of the rows to a question each.
@@ -58,8 +60,8 @@ def ask(
         SelfprefError: A column is missing, unknown or of another type.
     """
     made = []
-    for start in range(0, len(rows), model.at_a_time):
-        some = rows.iloc[start : start + model.at_a_time].reset_index(drop=True)
+    for start in range(0, len(rows), PART):
+        some = rows.iloc[start : start + PART].reset_index(drop=True)
         asked = list(questions(some))
         answers = iter(model.ask([call for question in asked for call in question.calls]))
         read = pd.DataFrame(one.read(*islice(answers, len(one.calls))) for one in asked)

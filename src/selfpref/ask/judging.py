@@ -20,12 +20,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from selfpref.ask import Columns, Question, ask
 from selfpref.ask.responding import compared, dialogues
-from selfpref.models import MARKER, Answer, Choice, Choose, Generate, Prompt, Status, Text
+from selfpref.models import MARKER, Choice, Choose, Generate, Prompt, Status, Text
 from selfpref.models.calls import Model
 from selfpref.params import Judge, Verdicts
 from selfpref.prompts import Layout
@@ -110,10 +111,11 @@ class Judging:
             A question for candidates, their probabilities, mass, choice (a candidate or a tie) and
             status.
         """
-        return Question(
-            self.calls(prompt, *seed),
-            lambda *answers: self._verdict(list(candidates), self.choice(prompt, answers)),
-        )
+
+        def read(*answers: Any) -> Columns:
+            return self._verdict(list(candidates), self.choice(prompt, answers))
+
+        return Question(self.calls(prompt, *seed), read)
 
     def calls(self, prompt: Prompt, *seed: object) -> list[Choose] | list[Generate]:
         """What is asked, by the score mode; `seed` as for `verdict`."""
@@ -121,20 +123,19 @@ class Judging:
         if weighed and (prompt.prefill or not self.marker):
             return [Choose(prompt, self.labels)]
         # Weighed, the label comes after an explanation.
-        labels = self.labels if weighed else ()
-        limits = use.max_tokens, use.temperature
-        seeds = [seed_of(*seed, n) for n in range(use.samples or 1)]
-        return [Generate(prompt, *limits, one, self.marker, labels) for one in seeds]
+        options = use.max_tokens, use.temperature
+        after = self.marker, self.labels if weighed else ()
+        draws = [seed_of(*seed, number) for number in range(use.samples or 1)]
+        return [Generate(prompt, *options, draw, *after) for draw in draws]
 
-    def choice(self, prompt: Prompt, answers: Sequence[Answer]) -> Choice:
+    def choice(self, prompt: Prompt, answers: Sequence[Any]) -> Choice:
         """The share of each label: its probability, or its frequency among answers in words."""
         if isinstance(answers[0], Choice):
             return answers[0]
-        texts = [answer for answer in answers if isinstance(answer, Text)]
         if self.use.score_mode == "logprobs":
-            return texts[0].choice or Choice((), _missing(texts[0]))
-        drawn = [self._label(prompt.prefill + text.text) for text in texts]
-        missing = {_missing(text) for text, label in zip(texts, drawn, strict=True) if not label}
+            return answers[0].choice or Choice((), _missing(answers[0]))
+        drawn = [self._label(prompt.prefill + text.text) for text in answers]
+        missing = {_missing(text) for text, label in zip(answers, drawn, strict=True) if not label}
         # A sample that failed is asked again; until then its verdict is not whole.
         if "failed" in missing or not any(drawn):
             return Choice((), next(reason for reason in REASONS if reason in missing))

@@ -63,11 +63,9 @@ def respond(
     made, written = [], dict(answered or {})
     known = items[items["messages"].map(len).gt(0)]
     earlier = pd.Series(map(earlier_turns, known["item_id"], known["messages"]), known.index)
-    lacking = 0
     # A turn is asked once the turns before it are answered.
     for _, turns in known.groupby(earlier.map(len)):
         ready = [written.keys() >= {*needed} for needed in earlier[turns.index]]
-        lacking += ready.count(False)
         table = ask(model, turns[ready], "responses", questions, responder=responder)
         made.append(table)
         written |= table.set_index("item_id")["text"].dropna().to_dict()
@@ -75,7 +73,7 @@ def respond(
     lost = table["text"].isna()
     counts = {"cut off": int(table.loc[~lost, "status"].eq("truncated").sum())}
     counts |= table.loc[lost, "status"].value_counts().sort_index().to_dict()
-    more = {NO_PROMPT: len(items) - len(known), NO_EARLIER: lacking}
+    more = {NO_PROMPT: len(items) - len(known), NO_EARLIER: len(known) - len(table)}
     counts |= {reason: number for reason, number in more.items() if number}
     return table[~lost].reset_index(drop=True), counts
 
@@ -118,8 +116,8 @@ def score_responses(
 
     made = []
     for given in (True, False) if alone else (True,):
-        asked, told = partial(questions, given=given), {"judge": judge, "conditional": given}
-        made.append(ask(model, responses, "perplexities", asked, **told))
+        asked = partial(questions, given=given)
+        made.append(ask(model, responses, "perplexities", asked, judge=judge, conditional=given))
     return tables.together("perplexities", made)
 
 
@@ -132,9 +130,9 @@ def tallied(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
 
     Items without prompt or earlier turn have one where there are some.
     """
-    more = [name for name in (NO_EARLIER, NO_PROMPT) if any(name in n for n in counts.values())]
-    columns = ["cut off", "truncated", "refused", "failed", *more]
-    return pd.DataFrame(counts, index=columns).T.fillna(0).astype(int)
+    usual, found = ["cut off", "truncated", "refused", "failed"], pd.DataFrame(counts).T
+    more = found.columns.difference(usual)
+    return found.reindex(columns=[*usual, *more]).fillna(0).astype(int)
 
 
 def earlier_turns(item: str, messages: Messages) -> list[str]:

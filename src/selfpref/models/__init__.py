@@ -10,7 +10,6 @@ while the rest is under way. An endpoint's answer comes raw, as it was sent, and
 whenever it is replayed: a better reader never has to pay again.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -21,9 +20,6 @@ MARKER = "[["
 # cut: the answer reached its limit. truncated: the prompt exceeds the context and was not asked.
 # unparsable: an answer without a verdict. refused and failed are no answers.
 Status = Literal["ok", "cut", "truncated", "unparsable", "refused", "failed"]
-
-# What each call has for itself, among those that are answered together.
-OWN = ("prompt", "seed", "continuation")
 
 
 @dataclass(frozen=True)
@@ -44,12 +40,10 @@ class Prompt:
 def folded(messages: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """Messages without a system turn: its text stands in the first user message, in front."""
     told = [content for role, content in messages if role == "system"]
-    said = [message for message in messages if message[0] != "system"]
     if not told:
         return messages
-    first = [role for role, _ in said].index("user")
-    said[first] = "user", "\n\n".join([*told, said[first][1]])
-    return tuple(said)
+    (role, content), *later = [message for message in messages if message[0] != "system"]
+    return (role, "\n\n".join([*told, content])), *later
 
 
 @dataclass(frozen=True)
@@ -59,24 +53,21 @@ class _Call:
     prompt: Prompt
 
     def as_json(self) -> dict[str, Any]:
-        """The call as it stands in its key."""
-        said = {**vars(self), "prompt": vars(self.prompt), **self.begins}
-        return {"call": type(self).__name__.lower(), **said}
+        """The call as it stands in its key.
 
-    @property
-    def begins(self) -> dict[str, str]:
-        """Where an answer begins that is given, as a prefill or to be scored.
-
-        It is part of the key: such an answer once began at the end of the generation prompt. A
-        label is an answer that is given, too.
+        Where an answer begins that is given, as a prefill or to be scored, is part of the key: such
+        an answer once began at the end of the generation prompt. A label is a given answer, too.
         """
-        given = self.prompt.messages and (self.prompt.prefill or not isinstance(self, Generate))
-        return {"begins": "content"} if given else {}
+        told = {"call": type(self).__name__.lower(), **vars(self), "prompt": vars(self.prompt)}
+        given = self.prompt.prefill or not isinstance(self, Generate)
+        return told | ({"begins": "content"} if given and self.prompt.messages else {})
 
     @property
     def options(self) -> tuple[object, ...]:
         """What calls that are answered together have in common."""
-        return type(self), *(value for name, value in vars(self).items() if name not in OWN)
+        own = ("prompt", "seed", "continuation")
+        common = [value for name, value in vars(self).items() if name not in own]
+        return type(self), self.prompt.prefill, *common
 
 
 @dataclass(frozen=True)
@@ -99,12 +90,6 @@ class Generate(_Call):
     marker: str = ""
     labels: tuple[str, ...] = ()
 
-    def restored(self, kept: Json) -> "Text":
-        """An answer that was kept as JSON."""
-        choice = kept["choice"]
-        found = choice and Choice(tuple(choice["probabilities"]), choice["status"])
-        return Text(kept["text"], kept["status"], found)
-
 
 @dataclass(frozen=True)
 class Choose(_Call):
@@ -112,20 +97,12 @@ class Choose(_Call):
 
     labels: tuple[str, ...]
 
-    def restored(self, kept: Json) -> "Choice":
-        """An answer that was kept as JSON."""
-        return Choice(tuple(kept["probabilities"]), kept["status"])
-
 
 @dataclass(frozen=True)
 class Score(_Call):
     """Ask for the log-likelihood of a continuation given its prompt."""
 
     continuation: str
-
-    def restored(self, kept: Json) -> "Likelihood":
-        """An answer that was kept as JSON."""
-        return Likelihood(**kept)
 
 
 Call = Generate | Choose | Score
@@ -183,28 +160,6 @@ class Text:
 Answer = Text | Choice | Likelihood
 
 
-def unanswered(call: Call, status: Status) -> Answer:
-    """Why a call has no answer."""
-    if isinstance(call, Score):
-        return Likelihood(math.nan, 0, status)
-    return Text("", status) if isinstance(call, Generate) else Choice((), status)
-
-
-def response_start(context: Sequence[int], whole: Sequence[int]) -> int:
-    """Where a response begins among the tokens of prompt and response encoded together.
-
-    At the first token that differs from the prompt's own: where a tokenizer joins the prompt's last
-    whitespace to the response's first word (`▁Hello`), that token is the response's; a line break
-    that stays a token of its own is the prompt's.
-
-    Args:
-        context: Token ids of the prompt alone, up to the content of the assistant's turn.
-        whole: Token ids of prompt and response.
-    """
-    differ = (at for at, pair in enumerate(zip(context, whole, strict=False)) if pair[0] != pair[1])
-    return next(differ, min(len(context), len(whole)))
-
-
 @dataclass
 class Raw:
     """An endpoint's reply as it was sent; the engine's `read` makes an answer of it."""
@@ -223,7 +178,7 @@ class Engine(Protocol):
         """Answers as they are made, each with the index of its call.
 
         Args:
-            calls: All of one kind and equal in their options (limit, temperature, marker, labels).
+            calls: Equal in `options`: kind, prefill, limit, temperature, marker, labels.
         """
 
 

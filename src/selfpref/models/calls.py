@@ -5,7 +5,9 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
-from selfpref import progress
+from pydantic import TypeAdapter
+
+from selfpref import models, progress
 from selfpref.errors import SelfprefError
 from selfpref.models import Answer, Call, Endpoint, Engine, Json, Raw
 from selfpref.store import Store, call_key, chunks
@@ -13,8 +15,12 @@ from selfpref.store import Store, call_key, chunks
 # Other outcomes are asked again: a prompt that did not fit costs nothing to find out again, and
 # neither a refusal nor a failure is an answer.
 KEPT = ("ok", "cut")
-# Rows of a table to be asked about at a time; their prompts and calls are in memory together.
-PART = 10_000
+# From an answer that was kept as JSON.
+RESTORED: dict[type[Call], TypeAdapter[Any]] = {
+    models.Generate: TypeAdapter(models.Text),
+    models.Choose: TypeAdapter(models.Choice),
+    models.Score: TypeAdapter(models.Likelihood),
+}
 
 
 class Model:
@@ -25,16 +31,12 @@ class Model:
         store: What is kept.
         offline: Replay only; a call that is not in the store is an error.
         title: What the progress bar says; without one there is no bar.
-        at_a_time: How many rows of a table to ask about at a time.
     """
 
     # The first call of all with its answer, to be shown.
     first: tuple[Call, Answer] | None = None
 
-    def __init__(
-        self, engine: Engine, store: Store, *, offline: bool, title: str, at_a_time: int = PART
-    ) -> None:
-        self.at_a_time = at_a_time
+    def __init__(self, engine: Engine, store: Store, *, offline: bool, title: str) -> None:
         self.engine, self._store, self._offline, self._title = engine, store, offline, title
         self._endpoint = engine if isinstance(engine, Endpoint) else None
 
@@ -44,21 +46,23 @@ class Model:
         Raises:
             SelfprefError: Offline, and a call is not in the store; or the engine cannot answer.
         """
-        keys = [self._key(call) for call in calls]
-        first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
+        keys = list(map(self._key, calls))
+        asked: dict[str, int] = {}
+        for index, key in enumerate(keys):
+            asked.setdefault(key, index)
         answers: dict[str, Answer] = {}
-        for part in chunks(list(first)):
-            for key, reply in self._store.get(part).items():
-                answers[key] = self._read(calls[first[key]], reply)
-        new = sorted(index for key, index in first.items() if key not in answers)
+        for part in chunks(list(asked)):
+            for key, kept in self._store.get(part).items():
+                answers[key] = self._read(calls[asked[key]], kept)
+        new = [index for key, index in asked.items() if key not in answers]
         if new and self._offline:
             raise SelfprefError(
                 f"{self._title}: {len(new)} calls are not in {self._store.path}; "
                 "set `offline: false`"
             )
-        done = len(first) - len(new)
+        done = len(answers)
         with (
-            progress.bar(len(first), self._title, initial=done, disable=not self._title) as bar,
+            progress.bar(len(asked), self._title, initial=done, disable=not self._title) as bar,
             # Closed at once where this stops early: an engine goes on asking until it is.
             closing(self._answers(calls, new)) as coming,
         ):
@@ -92,5 +96,8 @@ class Model:
             return call_key(self._endpoint.request(call))
         return call_key({"engine": self.engine.identity, **call.as_json()})
 
-    def _read(self, call: Call, reply: Json) -> Answer:
-        return self._endpoint.read(call, reply) if self._endpoint else call.restored(reply)
+    def _read(self, call: Call, kept: Json) -> Answer:
+        if self._endpoint:
+            return self._endpoint.read(call, kept)
+        answer: Answer = RESTORED[type(call)].validate_python(kept)
+        return answer

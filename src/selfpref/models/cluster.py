@@ -14,18 +14,16 @@ import pickle
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cached_property
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import psutil
 import ray
 import ray.data
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Answering
+from selfpref.models import Call, Engine
 from selfpref.params import Ray
 from selfpref.processes import settle
 
@@ -39,34 +37,32 @@ PATIENCE = 600
 
 
 class Worker:
-    """A model in a worker. What fails is told beside the answers, in one line.
+    """A model in a worker. What fails is told in the place of a batch's answers, in one line.
 
     Args:
         root: The working directory; it must be there on every node.
         open_inner: Opens the model.
     """
 
-    def __init__(self, root: Path, open_inner: Callable[[], Answering]) -> None:
+    def __init__(self, root: Path, open_inner: Callable[[], Engine]) -> None:
         self._root, self._open_inner = root, open_inner
 
     @cached_property
-    def _answering(self) -> Answering:
+    def _engine(self) -> Engine:
         os.chdir(self._root)
         # A node of a cluster has an environment of its own.
         settle()
         return self._open_inner()
 
     def __call__(self, row: dict[str, bytes]) -> dict[str, bytes]:
-        """Answer one batch; what was answered before a fault is kept."""
+        """Answer one batch, or say why not."""
         start, asked = pickle.loads(row["batch"])
-        answers, fault = [], None
         try:
-            for index, answer in self._answering(asked):
-                answers.append((start + index, answer))
+            answers = [(start + index, answer) for index, answer in self._engine.answer(asked)]
+            return {"answers": pickle.dumps((answers, None))}
         # The boundary of a process: anything would arrive as Ray's forty lines.
         except Exception as error:
-            fault = _told("a Ray worker failed", error)
-        return {"answers": pickle.dumps((answers, fault))}
+            return {"answers": pickle.dumps(([], _told("a Ray worker failed", error)))}
 
 
 def _told(what: str, error: Exception) -> str:
@@ -74,11 +70,12 @@ def _told(what: str, error: Exception) -> str:
     if isinstance(error, SelfprefError):
         return str(error)
     traceback.print_exc()
-    return f"{what}: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+    first = str(error).strip().partition("\n")[0]
+    return f"{what}: {type(error).__name__}: {first}"
 
 
 def answer(
-    settings: Ray, open_inner: Callable[[], Answering], root: Path, log: Path, asked: Sequence[Any]
+    settings: Ray, open_inner: Callable[[], Engine], root: Path, log: Path, asked: Sequence[Call]
 ) -> Iterator[tuple[int, Any]]:
     """Answers as they come, each with its index.
 
@@ -87,14 +84,12 @@ def answer(
         open_inner: Opens the model; every worker calls it.
         root: The repository; every node of a cluster has it under the same path.
         log: Where Ray prints.
-        asked: Calls of a local model, or requests of a served one.
+        asked: Calls of the model.
 
     Raises:
         SelfprefError: Ray did not start, has no room for the workers, or gave up; or a worker
             cannot answer.
     """
-    if not asked:
-        return
     size = min(ROWS, math.ceil(len(asked) / (SHARE * settings.workers)))
     starts = range(0, len(asked), size)
     rows = [{"batch": pickle.dumps((at, asked[at : at + size]))} for at in starts]
@@ -134,15 +129,11 @@ def _drive(
         connection.send(([], _told(f"see {log}: Ray gave up", error)))
     finally:
         ray.shutdown()
-        # What a start that failed leaves behind.
-        for child in psutil.Process().children(recursive=True):
-            with suppress(psutil.NoSuchProcess):
-                child.kill()
 
 
 def _mapped(settings: Ray, rows: list[dict[str, bytes]], worker: tuple[Any, ...]) -> Iterator[Any]:
     """Rows with the answers of each batch as its worker is done with it."""
-    cpus = getattr(settings.inner, "threads", None) or 1
+    cpus = settings.inner.threads or 1
     # Ray Data stalls without a word where its workers hold every CPU.
     needed = settings.workers * cpus + 1
     # Nothing is reported to anybody.

@@ -7,15 +7,13 @@ from importlib.util import find_spec
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
-from selfpref.models import Answering, Engine, Together
-from selfpref.models.calls import PART, Model
+from selfpref.models import Engine, Together
+from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel
-from selfpref.params import Hosted, Params, Ray, Transformers
+from selfpref.params import Hosted, Params, Ray
 from selfpref.params import Model as Entry
 from selfpref.store import Store, store_path
 
-# For Ray's workers, who load their model anew each time.
-LARGE_PART = 50_000
 # As `open_model`.
 OpenModel = Callable[[Params, str, str, str], AbstractContextManager[Model]]
 
@@ -33,11 +31,9 @@ def open_model(
         title: What the progress bar says.
         entry: In place of the key's own.
     """
-    entry = entry or params.models[key]
-    part = LARGE_PART if isinstance(entry, Ray) else PART
     with Store(store_path(paths.root())) as store:
-        engine = open_engine(key, entry, dataset)
-        yield Model(engine, store, offline=params.offline, title=title, at_a_time=part)
+        engine = open_engine(key, entry or params.models[key], dataset)
+        yield Model(engine, store, offline=params.offline, title=title)
 
 
 def responder(params: Params, key: str) -> str:
@@ -56,32 +52,23 @@ def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
     Raises:
         SelfprefError: Ray is wanted and not installed.
     """
-    inner = entry.inner if isinstance(entry, Ray) else entry
-    root, answer = paths.root(), None
     # Each library is loaded only where it is used: torch takes seconds.
+    if isinstance(entry, Hosted):
+        from selfpref.models.served.live import send  # noqa: PLC0415
+
+        return HostedModel(key, entry, partial(send, key, entry))
+    from selfpref.models import local  # noqa: PLC0415
+
+    root = paths.root()
     if isinstance(entry, Ray):
         if find_spec("ray") is None:
             raise SelfprefError("engine: ray needs the extra `ray`: pip install -e '.[ray]'")
         from selfpref.models import cluster  # noqa: PLC0415
 
-        # Each worker opens the inner engine.
-        opened = partial(_answering, key, entry.inner, dataset)
-        answer = partial(cluster.answer, entry, opened, root, paths.ray_log())
-    if isinstance(inner, Hosted):
-        return HostedModel(key, inner, answer or _answering(key, inner, dataset))
-    from selfpref.models import local  # noqa: PLC0415
-
-    if answer is None and inner.processes > 1:
-        answer = partial(local.shared, inner, root, dataset)
-    if answer is None:
-        return local.LocalModel(inner, root, dataset)
-    return Together(local.loading.identity(inner, root, dataset), answer)
-
-
-def _answering(key: str, entry: Hosted | Transformers, dataset: str) -> Answering:
-    """What answers requests to a served model, or calls of a local one."""
-    if isinstance(entry, Hosted):
-        from selfpref.models.served.live import send  # noqa: PLC0415
-
-        return partial(send, key, entry)
-    return open_engine(key, entry, dataset).answer
+        model = partial(local.LocalModel, entry.inner, root, dataset)
+        answer = partial(cluster.answer, entry, model, root, paths.ray_log())
+        return Together(local.loading.identity(entry.inner, root, dataset), answer)
+    if entry.processes == 1:
+        return local.LocalModel(entry, root, dataset)
+    answer = partial(local.shared, entry, root, dataset)
+    return Together(local.loading.identity(entry, root, dataset), answer)

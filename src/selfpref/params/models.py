@@ -118,8 +118,7 @@ class Hosted(Named):
         base_url: The endpoint's address with its `/v1`, without a slash at its end or a secret.
         system: As for `Transformers`.
         key: The environment variable that holds the key; left out: the endpoint wants none.
-        server: What serves it: it decides how a verdict after `[[` is asked for, and `vllm` alone
-            gives perplexities.
+        server: What serves it: it decides how a verdict after `[[` is asked for.
         top_logprobs: Tokens listed at each position; endpoints differ in how many they allow.
         limit: The field that limits a reply: newer models take `max_completion_tokens` alone.
         reasoning: Effort of a reasoning model, which takes no temperature and gives no
@@ -169,14 +168,14 @@ class Ray(Named):
 
     Attributes:
         engine: `ray`.
-        inner: The entry of the model that every worker opens.
+        inner: The entry of the local model that every worker opens.
         address: `local`: this machine; `auto`: the cluster that this machine is a node of.
         workers: How many.
         gpus: GPUs of each worker; a fraction shares one.
     """
 
     engine: Literal["ray"]
-    inner: Annotated[Transformers | Hosted, Field(discriminator="engine")]
+    inner: Transformers
     address: Literal["local", "auto"] = "local"
     workers: Positive
     gpus: Annotated[float, Field(ge=0)] = 0
@@ -187,9 +186,8 @@ Model = Annotated[Transformers | Hosted | Ray, Field(discriminator="engine")]
 
 
 def hosted(entry: Model) -> Hosted | None:
-    """The served model that an entry asks, by itself or from workers of Ray."""
-    asked = entry.inner if isinstance(entry, Ray) else entry
-    return asked if isinstance(asked, Hosted) else None
+    """An entry that is a served model."""
+    return entry if isinstance(entry, Hosted) else None
 
 
 def members(key: str, entry: Model) -> dict[str, Model]:

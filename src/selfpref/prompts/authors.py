@@ -59,16 +59,15 @@ def read(path: Path) -> dict[str, list[Parts]]:
     return found
 
 
-def _texts(node: ast.AST, within: str) -> Iterator[tuple[str, Parts]]:
+def _texts(node: ast.AST, name: str) -> Iterator[tuple[str, Parts]]:
     """The texts assigned below a node, in the order of the file, each with its name."""
+    if isinstance(node, ast.Assign):
+        yield from _assigned(node.value, name + ast.unparse(node.targets[0]))
+        return
+    if isinstance(node, ast.FunctionDef):
+        name += f"{node.name}."
     for child in ast.iter_child_nodes(node):
-        match child:
-            case ast.Assign(targets=[target, *_], value=value):
-                yield from _assigned(value, within + ast.unparse(target))
-            case ast.FunctionDef(name=name):
-                yield from _texts(child, f"{within}{name}.")
-            case _:
-                yield from _texts(child, within)
+        yield from _texts(child, name)
 
 
 def _assigned(node: ast.AST, name: str) -> Iterator[tuple[str, Parts]]:

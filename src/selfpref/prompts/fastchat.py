@@ -21,8 +21,6 @@ from selfpref.formats.records import json_lines
 from selfpref.models import Prompt
 
 FILE = "fastchat/llm_judge/data/judge_prompts.jsonl"
-# What the templates for several turns are made for.
-TURNS = 2
 
 
 @cache
@@ -55,10 +53,10 @@ def informed(references: Sequence[str], *said: str) -> Prompt:
     Raises:
         SelfprefError: Another number of references than of turns.
     """
-    if len(references) != len(said[::3]) or len(references) > TURNS:
+    if len(references) != len(said[::3]) or len(references) > 2:
         raise SelfprefError(
             f"{len(references)} reference answers for {len(said[::3])} turns: FastChat's prompts "
-            f"take one a turn, and {TURNS} turns at most"
+            "take one a turn, and 2 turns at most"
         )
     named = {f"ref_answer_{turn}": text for turn, text in enumerate(references, start=1)}
     return _asked("pair-math-v1", said, **named)
@@ -66,20 +64,17 @@ def informed(references: Sequence[str], *said: str) -> Prompt:
 
 def _asked(name: str, said: Sequence[str], **more: str) -> Prompt:
     """One of the prompts, or its form for dialogues of several turns."""
-    questions, answers = said[::3], {"a": said[1::3], "b": said[2::3]}
-    if len(questions) == 1:
-        system, template = _texts(name)
-        more |= {"question": questions[0]}
-        more |= {f"answer_{side}": texts[0] for side, texts in answers.items()}
-    else:
-        system, template = _texts(f"{name}-multi-turn")
-        more |= {"question_1": questions[0], "question_2": questions[-1]}
-        for side, texts in answers.items():
+    several = len(said) > 3
+    system, template = _texts(f"{name}-multi-turn" if several else name)
+    last = "_2" if several else ""
+    more |= {f"question{last}": said[-3], f"answer_a{last}": said[-2], f"answer_b{last}": said[-1]}
+    if several:
+        more["question_1"] = said[0]
+        for side, texts in (("a", said[1::3]), ("b", said[2::3])):
             # The first answer and all turns but the last, as the template goes on.
             between = rf"{{answer_{side}_1}}(.*?){{question_2}}(.*?){{answer_{side}_2}}"
             ((asked, answered),) = re.findall(between, template, re.DOTALL)
-            middle = zip(questions[1:-1], texts[1:-1], strict=True)
+            middle = zip(said[3:-3:3], texts[1:-1], strict=True)
             later = (f"{asked}{question}{answered}{text}" for question, text in middle)
             more[f"answer_{side}_1"] = "".join([texts[0], *later])
-            more[f"answer_{side}_2"] = texts[-1]
     return Prompt((("system", system), ("user", template.format(**more))))

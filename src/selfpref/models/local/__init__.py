@@ -5,9 +5,8 @@ several processes takes some consecutive calls at a time: an answer depends on i
 is the one that a single process gives, and is kept under the same key.
 """
 
-import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from functools import cache, partial
 from itertools import chain
@@ -22,7 +21,7 @@ from selfpref.errors import SelfprefError
 from selfpref.models import Answer, Call, Choice, Choose, Generate, Likelihood, Score, Text
 from selfpref.models.local import loading, passes
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.generation import LabelReader, continuations, label_forms
+from selfpref.models.local.generation import continuations, label_after, label_forms
 from selfpref.models.local.packing import Ids, packed, padded
 from selfpref.params import Transformers
 from selfpref.processes import pool
@@ -67,43 +66,46 @@ class LocalModel:
         config = self.model.config.get_text_config()
         limit = getattr(config, "max_position_embeddings", None)
         self.context = int(limit or self.tokenizer.model_max_length)
-        with torch.no_grad():
-            self._head = passes.Head(self.model)
         # The longest row that this project's own pass reads: 0 where it reads none.
-        windows = (getattr(config, key, None) for key in ("sliding_window", "attention_chunk_size"))
-        window = min((size for size in windows if size), default=math.inf)
-        self._packed = window if passes.packs(self.model) and self._head.linear else 0
-        # Where positions are scaled by the longest row of a batch, every row goes alone.
-        told = json.dumps(getattr(config, "rope_parameters", None))
-        scaled = any(f'"rope_type": "{kind}"' in told for kind in ("dynamic", "longrope"))
+        window = getattr(config, "sliding_window", None) or math.inf
+        self._packed = window if passes.packs(self.model) else 0
         usual = loading.USUAL if entry.device_map == "cpu" else loading.MANY
+        # Where positions are scaled by the longest row of a batch, every row goes alone.
+        rope = str(getattr(config, "rope_parameters", ""))
+        scaled = any(f"'{kind}'" in rope for kind in ("dynamic", "longrope"))
         self._budget = 1 if scaled else entry.batch_tokens or usual
 
-    def _states(
-        self, rows: Sequence[Ids], read: Sequence[int]
-    ) -> Iterator[tuple[list[int], torch.Tensor]]:
-        """Final hidden states of the last so many tokens of each row, in batches.
+    def _read(
+        self, rows: Sequence[Ids], wanted: Sequence[Sequence[Sequence[int]]], *, log: bool
+    ) -> Iterator[tuple[int, torch.Tensor]]:
+        """Likelihoods of some tokens after each of the last tokens of a row.
+
+        Args:
+            rows: Token ids.
+            wanted: By row, a list of ids for each token that is read.
+            log: Whether as logarithms.
 
         Yields:
-            Indices of the batch's rows, and the states of one after another, `[read, width]`.
+            Index of a row, and the values `[read, n]`.
         """
-        short = [len(row) <= self._packed for row in rows]
-        lay: Any = partial(packed, step=passes.step(self.model))
-        ways: list[Any] = [(True, lay, passes.packed_states), (False, padded, passes.padded_states)]
-        for fits, lay, run in ways:
-            some = [index for index, fit in enumerate(short) if fit == fits]
-            asked = [rows[index] for index in some], [read[index] for index in some]
-            for batch in lay(*asked, self._budget):
-                yield [some[row] for row in batch.rows], run(self.model, batch)
+        ways: Any = (True, partial(packed, step=passes.step(self.model))), (False, padded)
+        for fits, lay in ways:
+            some = [n for n, row in enumerate(rows) if (len(row) <= self._packed) == fits]
+            read = [len(wanted[index]) for index in some]
+            for batch in lay([rows[index] for index in some], read, self._budget):
+                indices = [some[row] for row in batch.rows]
+                ids = torch.tensor(list(chain(*(wanted[index] for index in indices))))
+                found = passes.likelihoods(self.model, batch, ids, log=log).cpu()
+                sizes = [len(wanted[index]) for index in indices]
+                yield from zip(indices, torch.split(found, sizes), strict=True)
 
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
         """Answers as they are made; see `Engine`."""
-        ways: dict[type[Call], Callable[[Sequence[Any]], Iterator[tuple[int, Answer]]]]
+        ways: dict[type[Call], Any]
         ways = {Choose: self._choose, Score: self._score, Generate: self._generate}
         try:
-            if calls:
-                yield from ways[type(calls[0])](calls)
+            yield from ways[type(calls[0])](calls)
         except torch.OutOfMemoryError as error:
             told = f"out of memory with {self._budget} tokens a batch; lower its `batch_tokens`"
             raise SelfprefError(f"{self.model.name_or_path}: {told}") from error
@@ -116,24 +118,16 @@ class LocalModel:
 
     def _choose(self, calls: Sequence[Choose]) -> Iterator[tuple[int, Choice]]:
         """Probabilities of the labels as the next token."""
-        labels, prefills = calls[0].labels, [call.prompt.prefill for call in calls]
+        labels, prefill = calls[0].labels, calls[0].prompt.prefill
         texts = [self._encoder.before_label(call.prompt, labels) for call in calls]
         # Texts of one prefill end alike: any of them will do.
-        forms = {
-            prefill: label_forms(self._encoder, labels, [prefill, text])
-            for prefill, text in dict(zip(prefills, texts, strict=True)).items()
-        }
+        forms = label_forms(self._encoder, labels, [prefill, texts[0]])
         rows, long = self._fitting(texts, 0)
         yield from ((index, Choice((), "truncated")) for index in long)
-        fitting = list(rows)
-        for places, found in self._states(list(rows.values()), [1] * len(rows)):
-            p = self._head.log_softmax(found).exp().cpu()
-            spelt = {
-                prefill: torch.stack([p[:, ids].sum(-1) for ids in labelled], -1).tolist()
-                for prefill, labelled in forms.items()
-            }
-            for line, index in enumerate(fitting[place] for place in places):
-                yield index, Choice(tuple(spelt[prefills[index]][line]), "ok")
+        fitting, watched = list(rows), list(chain(*forms))
+        for place, found in self._read(list(rows.values()), [[watched]] * len(rows), log=False):
+            shares = torch.split(found[0], list(map(len, forms)))
+            yield fitting[place], Choice(tuple(share.sum().item() for share in shares), "ok")
 
     def _score(self, calls: Sequence[Score]) -> Iterator[tuple[int, Likelihood]]:
         """Log-likelihood of each continuation given its prompt."""
@@ -148,34 +142,29 @@ class LocalModel:
             else:
                 asked.append(index)
         rows = [np.array([*pairs[index][0], *pairs[index][1]])[:-1] for index in asked]
-        for places, found in self._states(rows, [len(pairs[index][1]) for index in asked]):
-            indices = [asked[place] for place in places]
-            targets = [pairs[index][1] for index in indices]
-            values = self._head.log_likelihoods(found, torch.tensor(list(chain(*targets))))
-            starts = np.cumsum([0, *map(len, targets[:-1])])
-            sums = np.add.reduceat(values.double().cpu().numpy(), starts).tolist()
-            for index, total, own in zip(indices, sums, targets, strict=True):
-                yield index, Likelihood(-total, len(own), "ok")
+        wanted = [[[token] for token in pairs[index][1]] for index in asked]
+        for place, found in self._read(rows, wanted, log=True):
+            yield asked[place], Likelihood(-found.double().sum().item(), len(found), "ok")
 
     def _generate(self, calls: Sequence[Generate]) -> Iterator[tuple[int, Text]]:
         """Continue each prompt, sampling by its own seed."""
-        options = calls[0]
-        reader = LabelReader(self._encoder, options.marker, options.labels)
+        marker, labels, most = calls[0].marker, calls[0].labels, calls[0].max_tokens
+        forms = label_forms(self._encoder, labels, [marker]) if marker else []
         rows, long = self._fitting([self._encoder.text(call.prompt) for call in calls], 1)
         yield from ((index, Text("", "truncated")) for index in long)
         fitting = list(rows)
         for place, made in continuations(
             self.model,
             list(rows.values()),
-            [min(options.max_tokens, self.context - len(row)) for row in rows.values()],
+            [min(most, self.context - len(row)) for row in rows.values()],
             [calls[index].seed for index in fitting],
-            temperature=options.temperature,
+            temperature=calls[0].temperature,
             stops=self._stops,
-            watched=reader.watched,
+            watched=list(chain(*forms)),
             budget=self._budget,
         ):
             text = self._encoder.decode(made.ids)
-            choice = reader.choice(made, text)
+            choice = label_after(self._encoder, marker, forms, made) if forms else None
             yield fitting[place], Text(text, "ok" if made.ended else "cut", choice)
 
 

@@ -31,12 +31,29 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt, folded, response_start
+from selfpref.models import Prompt, folded
 
 # Around a placeholder: whitespace that no template writes, so that trimming can be told.
 EDGE = "\x1f"
 # Who answers.
 ANSWERING = "assistant"
+
+
+def response_start(context: Sequence[int], whole: Sequence[int]) -> int:
+    """Where a response begins among the tokens of prompt and response encoded together.
+
+    At the first token that differs from the prompt's own: where a tokenizer joins the prompt's last
+    whitespace to the response's first word (`▁Hello`), that token is the response's; a line break
+    that stays a token of its own is the prompt's.
+
+    Args:
+        context: Token ids of the prompt alone, up to the content of the assistant's turn.
+        whole: Token ids of prompt and response.
+    """
+    for place, (one, other) in enumerate(zip(context, whole, strict=False)):
+        if one != other:
+            return place
+    return min(len(context), len(whole))
 
 
 class Encoder:
@@ -67,19 +84,19 @@ class Encoder:
         # Of what no text holds.
         self._mark = f"\ue000{secrets.token_hex(8)}."
         described = json.loads(tokenizer.backend_tokenizer.to_str())
-        ids = {one["content"]: one["id"] for one in described["added_tokens"] if one["special"]}
-        self._names = {content: f"{self._mark}{number}\ue001" for content, number in ids.items()}
+        special = {one["content"]: one["id"] for one in described["added_tokens"] if one["special"]}
+        self._names = {text: f"{self._mark}{number}\ue001" for text, number in special.items()}
         self._backend = _renamed(described, self._names)
-        longest_first = sorted(self._names, key=len, reverse=True)
+        longest_first = sorted(special, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
         # What the tokenizer itself puts before a text: its BOS, or nothing.
         first = tokenizer("a")["input_ids"][:1]
-        self._bos = list(first) if first == [tokenizer.bos_token_id] else []
+        self._bos = first if first == [tokenizer.bos_token_id] else []
         # Where a content stands; without edges the template trims it.
         self._place = re.compile(f"({EDGE}?){re.escape(self._mark)}c([0-9]+)\ue001{EDGE}?")
         self._rendered, self._apart = cache(self._render), cache(self._space_is_apart)
         written = self._rendered(("user", ANSWERING), False) if template else ""
-        self.stops = {ids[token] for token, name in self._names.items() if name in written}
+        self.stops = {special[token] for token, name in self._names.items() if name in written}
 
     def _own(self, text: str) -> str:
         """A text of our own or the template's, in which special tokens are meant."""
@@ -92,18 +109,15 @@ class Encoder:
             roles: Who speaks.
             asked: Whether an answer is asked for after them.
         """
-        contents = [f"{EDGE}{self._mark}c{number}\ue001{EDGE}" for number in range(len(roles))]
-        said = zip(roles, contents, strict=True)
+        messages = [
+            {"role": role, "content": f"{EDGE}{self._mark}c{number}\ue001{EDGE}"}
+            for number, role in enumerate(roles)
+        ]
+        options: Any = {"chat_template": self._template, "add_generation_prompt": asked}
         try:
-            found = self._tokenizer.apply_chat_template(
-                [{"role": role, "content": content} for role, content in said],
-                chat_template=self._template,
-                add_generation_prompt=asked,
-                tokenize=False,
-            )
+            found = self._tokenizer.apply_chat_template(messages, tokenize=False, **options)
             text = self._own(str(found))
-            placed = {int(place[2]) for place in self._place.finditer(text)}
-            if len(placed) < len(roles):
+            if len({place[2] for place in self._place.finditer(text)}) < len(roles):
                 raise ValueError("it leaves out a message")
         # What jinja raises, and what Python does where a template mixes types.
         except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
@@ -123,6 +137,11 @@ class Encoder:
 
         return self._place.sub(content, text)
 
+    def _said(self, prompt: Prompt) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Roles and contents of the messages."""
+        messages = folded(prompt.messages) if self._fold else prompt.messages
+        return tuple(role for role, _ in messages), tuple(content for _, content in messages)
+
     def text(self, prompt: Prompt) -> str:
         """A prompt as this encoder's text, the prefill included.
 
@@ -130,11 +149,8 @@ class Encoder:
         """
         if prompt.prefill or not prompt.messages:
             return self._begun(prompt)[0]
-        roles, contents = zip(*self._messages(prompt), strict=True)
+        roles, contents = self._said(prompt)
         return self._filled(self._rendered(roles, True), contents)
-
-    def _messages(self, prompt: Prompt) -> tuple[tuple[str, str], ...]:
-        return folded(prompt.messages) if self._fold else prompt.messages
 
     def before_label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
         """A prompt as this encoder's text, up to where the next token is a label.
@@ -143,34 +159,30 @@ class Encoder:
             prompt: Which.
             labels: What the model may answer.
         """
-        if prompt.prefill or not prompt.messages:
-            return self.text(prompt)
-        roles = tuple(role for role, _ in self._messages(prompt))
-        return self._begun(prompt)[0] if self._apart(roles, labels) else self.text(prompt)
+        given = prompt.prefill or not prompt.messages
+        if not given and self._apart(self._said(prompt)[0], labels):
+            return self._begun(prompt)[0]
+        return self.text(prompt)
 
     def _space_is_apart(self, roles: tuple[str, ...], labels: tuple[str, ...]) -> bool:
         """Whether space that the format has before an answer is no part of a label's token."""
         short = Prompt(tuple((role, "x") for role in roles))
         asked, (begun, _) = self.text(short), self._begun(short)
-        space = begun.removeprefix(asked)
-        if not begun.startswith(asked) or not space.isspace():
+        if not begun.startswith(asked) or not begun.removeprefix(asked).isspace():
             return False
         before = self._plain(asked)
-        wholes = [self._plain(begun + label) for label in labels]
-        return any(ids[:-1] != before for ids in wholes)
+        return any(self._plain(begun + label)[:-1] != before for label in labels)
 
-    def _begun(self, prompt: Prompt) -> tuple[str, re.Match[str] | None]:
-        """The text up to the answer's content, prefill included, and the place of the content."""
-        messages = self._messages(prompt)
-        if not messages:
+    def _begun(self, prompt: Prompt) -> tuple[str, bool]:
+        """The text up to the answer's content, prefill included; whether that is trimmed."""
+        if not prompt.messages:
             first = self._tokenizer.bos_token or self._tokenizer.eos_token or ""
-            return self._own(first + prompt.prefill), None
-        roles, contents = zip(*messages, strict=True)
-        text = self._rendered((*roles, ANSWERING), False)
-        answer = str(len(roles))
+            return self._own(first + prompt.prefill), False
+        roles, contents = self._said(prompt)
+        text, answer = self._rendered((*roles, ANSWERING), False), str(len(roles))
         place = next(place for place in self._place.finditer(text) if place[2] == answer)
         before = self._filled(text[: place.start()], contents)
-        return before + self._own(prompt.prefill), place
+        return before + self._own(prompt.prefill), not place[1]
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of texts, with one BOS if the tokenizer's texts begin with one."""
@@ -184,8 +196,7 @@ class Encoder:
 
     def encode(self, prompt: Prompt) -> list[int]:
         """Token ids of a prompt."""
-        (row,) = self.ids([self.text(prompt)])
-        return row
+        return self.ids([self.text(prompt)])[0]
 
     def pairs(
         self, prompts: Sequence[Prompt], continuations: Sequence[str]
@@ -197,15 +208,17 @@ class Encoder:
         """
         contexts, wholes = [], []
         for prompt, given in zip(prompts, continuations, strict=True):
-            context, place = self._begun(prompt)
+            context, trims = self._begun(prompt)
             trimmed = given.rstrip() if prompt.prefill else given.strip()
             contexts.append(context)
-            wholes.append(context + (trimmed if place and not place[1] else given))
+            wholes.append(context + (trimmed if trims else given))
         once = list(dict.fromkeys(contexts))
         known = dict(zip(once, self.ids(once), strict=True))
-        rows = zip(contexts, self.ids(wholes), strict=True)
-        starts = [(response_start(known[context], ids), ids) for context, ids in rows]
-        return [(ids[:start], ids[start:]) for start, ids in starts]
+        found = []
+        for context, ids in zip(contexts, self.ids(wholes), strict=True):
+            start = response_start(known[context], ids)
+            found.append((ids[:start], ids[start:]))
+        return found
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of tokens, without special tokens."""
@@ -222,38 +235,27 @@ class Encoder:
         Returns:
             Sorted; empty where no single token spells it.
         """
-        wanted, found = {label, f" {label}"}, set()
+        wanted, found = (label, f" {label}"), set()
         for context in ("", *contexts):
             before = self._plain(context)
             for form in wanted:
                 *known, last = self._plain(context + form)
-                if known == before:
+                if known == before and last != self._tokenizer.unk_token_id:
                     found.add(last)
-        found.discard(self._tokenizer.unk_token_id)
-        return sorted(token for token in found if self._spelt(token) in wanted)
-
-    def _spelt(self, token: int) -> str:
-        """What a token adds to a text."""
-        before = self._plain("x")
-        return self.decode([*before, token])[len(self.decode(before)) :]
+        return sorted(found)
 
 
 def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:
     """The described tokenizer with its special tokens under other names, adding none to a text."""
-    described.update(post_processor=None, truncation=None, padding=None)
-    numbers = {token["content"]: token["id"] for token in described["added_tokens"]}
+
+    def renamed(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {names.get(key, key): renamed(value) for key, value in part.items()}
+        if isinstance(part, list):
+            return list(map(renamed, part))
+        return names.get(part, part) if isinstance(part, str) else part
+
     for token in described["added_tokens"]:
-        if token["content"] in names:
-            token.update(content=names[token["content"]], normalized=False)
-    model = described["model"]
-    if isinstance(model["vocab"], dict):
-        model["vocab"] = {names.get(word, word): number for word, number in model["vocab"].items()}
-    else:
-        model["vocab"] = [[names.get(word, word), score] for word, score in model["vocab"]]
-    if model.get("unk_token"):
-        model["unk_token"] = names.get(model["unk_token"], model["unk_token"])
-    tokenizer = Tokenizer.from_str(json.dumps(described))
-    for content, name in names.items():
-        if tokenizer.encode(name, add_special_tokens=False).ids != [numbers[content]]:
-            raise SelfprefError(f"tokenizer.json: special token {content!r} has no id of its own")
-    return tokenizer
+        token["normalized"] = token["normalized"] and token["content"] not in names
+    options = {"post_processor": None, "truncation": None, "padding": None}
+    return Tokenizer.from_str(json.dumps(renamed(described) | options))

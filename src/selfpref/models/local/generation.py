@@ -13,10 +13,12 @@ cannot be compared at one position: there is no answer.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import DynamicCache, PreTrainedModel
 
 from selfpref.errors import SelfprefError
@@ -85,23 +87,18 @@ def _continued(
     watched: Sequence[int],
 ) -> list[Continuation]:
     """Continue each prompt by at most as many tokens as it has draws."""
-    device, cache = model.device, DynamicCache(config=model.config)
-    width = max(map(len, rows))
-    step = torch.tensor([[*[0] * (width - len(row)), *row.tolist()] for row in rows])
-    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+    cache, ids = DynamicCache(config=model.config), list(map(torch.from_numpy, rows))
+    step = pad_sequence(ids, batch_first=True, padding_side="left")
+    ones = list(map(torch.ones_like, ids))
+    mask = pad_sequence(ones, batch_first=True, padding_side="left")
     made: list[list[int]] = [[] for _ in draws]
     seen: list[list[list[float]]] = [[] for _ in draws]
     ended, alive = [False] * len(draws), list(range(len(draws)))
     while alive:
         positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -step.shape[1] :]
-        reply = model(
-            input_ids=step.to(device),
-            attention_mask=mask.to(device),
-            position_ids=positions.to(device),
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
+        inputs = {"input_ids": step, "attention_mask": mask, "position_ids": positions}
+        given: Any = {name: values.to(model.device) for name, values in inputs.items()}
+        reply = model(**given, past_key_values=cache, use_cache=True, logits_to_keep=1)
         logits = reply.logits[:, -1].double()
         uniform = torch.tensor([draws[line][len(made[line])] for line in alive])
         tokens = _drawn(logits, uniform.to(logits.device), temperature)
@@ -134,41 +131,6 @@ def _drawn(logits: torch.Tensor, uniform: torch.Tensor, temperature: float) -> t
     return torch.searchsorted(reached, wanted, right=True)[:, 0]
 
 
-class LabelReader:
-    """Reads the labels after the last marker of a continuation.
-
-    Args:
-        encoder: The model's.
-        marker: Such as `[[`; empty: nothing is to be read.
-        labels: Such as `A` and `B`.
-
-    Attributes:
-        watched: The tokens whose probabilities have to be known at every step.
-
-    Raises:
-        SelfprefError: A label is no single token.
-    """
-
-    def __init__(self, encoder: Encoder, marker: str, labels: Sequence[str]) -> None:
-        self._encoder, self._marker = encoder, marker
-        self._forms = label_forms(encoder, labels, [marker]) if marker else []
-        self.watched = sorted(chain(*self._forms))
-
-    def choice(self, made: Continuation, text: str) -> Choice | None:
-        """Probabilities of the labels after the last marker, None where they cannot be read."""
-        if not self._marker or self._marker not in text:
-            return None
-        begun, step = text[: text.rfind(self._marker) + len(self._marker)], len(made.ids)
-        while len(self._encoder.decode(made.ids[: step - 1])) >= len(begun):
-            step -= 1
-        # The first `step` tokens complete the marker.
-        if self._encoder.decode(made.ids[:step]) != begun or step >= len(made.watched):
-            return None
-        shares = dict(zip(self.watched, made.watched[step].tolist(), strict=True))
-        found = (sum(shares[token] for token in forms) for forms in self._forms)
-        return Choice(tuple(map(float, found)), "ok")
-
-
 def label_forms(
     encoder: Encoder, labels: Sequence[str], contexts: Sequence[str]
 ) -> list[list[int]]:
@@ -185,3 +147,27 @@ def label_forms(
             "another; use other labels"
         )
     return forms
+
+
+def label_after(
+    encoder: Encoder, marker: str, forms: Sequence[Sequence[int]], made: Continuation
+) -> Choice | None:
+    """Probabilities of the labels after the last marker, None where they cannot be read.
+
+    Args:
+        encoder: The model's.
+        marker: Such as `[[`.
+        forms: Of each label, the tokens that spell it; all of them were watched, one after another.
+        made: What the model wrote.
+    """
+    text, step = encoder.decode(made.ids), len(made.ids)
+    begun = text[: text.rfind(marker) + len(marker)]
+    while step and len(encoder.decode(made.ids[: step - 1])) >= len(begun):
+        step -= 1
+    # The first `step` tokens complete the marker.
+    whole = marker in text and encoder.decode(made.ids[:step]) == begun
+    if not whole or step >= len(made.watched):
+        return None
+    ends = np.cumsum([len(form) for form in forms])
+    shares = np.split(made.watched[step], ends[:-1])
+    return Choice(tuple(float(share.sum()) for share in shares), "ok")

