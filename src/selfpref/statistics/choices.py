@@ -25,7 +25,7 @@ Over the own rows of a judge, P the share of its wins:
 - `excess`, `excess_common`, `excess_half_ties`: EO minus the mean EO of the other judges on the
   same responses, in three variants (`selfpref.statistics.bias`).
 - `beyond_no_preference` = EO against single votes minus the EO of another person in the judge's
-  place (`selfpref.statistics.no_preference`), on pairs with two votes or more.
+  place (`selfpref.statistics.bias`), on pairs with two votes or more.
 - `paired_excess` = mean of [own win - mean win that the other judges give the same response], set
   by set; needs no gold label (`selfpref.studies.livebench.excess`).
 - `gold_gap` = P(own wins) by the judge - by the gold label, ties shared: the DBG score of Z.-Y.
@@ -61,12 +61,11 @@ import pandas as pd
 
 from selfpref.statistics import bias
 from selfpref.statistics.bias import names_of
-from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Interval
-from selfpref.statistics.judged import STUDY, Judged, Settings
+from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Interval, bounded
+from selfpref.statistics.judged import STUDY, Judged, Row, Settings
 from selfpref.statistics.regression import fit
 from selfpref.statistics.shares import share_interval
 
-Row = dict[str, object]
 KEY = ["study", "dataset", "judge", "gold", "statistic"]
 SIDES = ["n_human_own", "n_human_other", "n_human_least"]
 LONG = [
@@ -75,8 +74,8 @@ LONG = [
 ]
 HUMAN, ORACLE, NONE = "human", "oracle", "none"
 COLUMNS = [
-    *("item_id", "cluster", "judge", "responder", "opponent", "k", "decision", "win"),
-    *("human", "gold", "alike", "length"),
+    *("item_id", "cluster", "judge", "responder", "opponent", "k"),
+    *("decision", "win", "human", "gold", "alike", "length"),
 ]
 # Statistics that need a gold label, and what this says of the own response.
 KINDS = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
@@ -87,10 +86,8 @@ NOBODY = "no such set with a verdict"
 NO_LABEL = "no label on a set with its own response"
 NO_TEXTS = "the texts are not known"
 EXCESS = dict(zip(bias.VARIANTS, ("excess", "excess_common", "excess_half_ties"), strict=True))
-GOLD = (
-    *("equal_opportunity", "demographic_parity", *EXCESS.values()),
-    *("gold_gap", "equal_quality", *KINDS),
-)
+EO, PARITY = "equal_opportunity", "demographic_parity"
+GOLD = (EO, PARITY, *EXCESS.values(), "gold_gap", "equal_quality", *KINDS)
 
 
 def key_of(
@@ -100,19 +97,21 @@ def key_of(
     return {"study": study, "dataset": dataset, "gold": gold, "unit": unit, **more}
 
 
-def told(row: Row, found: Interval | str, n: float, of: int) -> Row:
-    """The row of a statistic with its value, or with the reason for which there is none.
+def told(row: Row, found: Interval, n: float, of: int, none: str = NOBODY) -> Row:
+    """The row of a statistic.
 
     Args:
         row: Its key and unit.
-        found: The value with its interval; or the reason.
+        found: The value with its interval; NaN where there is none.
         n: The rows that it rests on.
         of: The rows that it might rest on; the others are dropped.
+        none: Why there is no value, where there is none.
     """
-    reason, n = (found, 0) if isinstance(found, str) else ("", n)
-    one = MISSING._replace(how="") if isinstance(found, str) else found
-    made: Row = {"value": one.value, "lo": one.lo, "hi": one.hi, "interval": one.how}
-    return row | made | {"n": n, "dropped": of - round(n), "reason": reason}
+    if np.isnan(found.value):
+        found, n = MISSING._replace(how=""), 0
+    made: Row = {"value": found.value, "lo": found.lo, "hi": found.hi, "interval": found.how}
+    made |= {"n": n, "dropped": of - round(n), "reason": "" if found.how else none}
+    return row | made
 
 
 def table(rows: Iterable[Row]) -> pd.DataFrame:
@@ -132,13 +131,14 @@ def too_few(rows: pd.DataFrame) -> pd.Series:
     return few
 
 
-def on_sides(pairs: Floats) -> Row:
+def on_sides(cells: Floats) -> Row:
     """The pairs on both human sides, and the fewest that a judge of the comparison has on one.
 
     Args:
-        pairs: `[judges, 2]`, the judge itself first.
+        cells: `[pairs, judges, 4]`, the judge itself first.
     """
-    return dict(zip(SIDES, map(float, (*pairs[0], pairs.min())), strict=True))
+    sides = bias.human_sides(cells.sum(axis=0))
+    return dict(zip(SIDES, map(float, (*sides[0], sides.min())), strict=True))
 
 
 @dataclass(frozen=True)
@@ -181,6 +181,15 @@ class Judgments:
         """Intervals, with the streams of the study's chapter where it has them."""
         return self.settings.bootstrap.within(self.study, self.dataset)
 
+    def cells(self, rows: pd.DataFrame) -> Floats:
+        """What rows add to the cells, `[rows, 4]`, ties as the settings say."""
+        return bias.cell_weights(rows, self.settings.human_ties, self.settings.judge_ties)
+
+    def stacked(self, judge: str, variant: bias.Variant) -> tuple[Floats, pd.Series]:
+        """`bias.stacked_cells` of a judge and those that it is held against."""
+        use, rows = self.settings, self.compared(judge)
+        return bias.stacked_cells(rows, judge, variant, use.human_ties, use.judge_ties)
+
     def row(self, judge: str, statistic: str) -> Row:
         """The key of a judge's statistic, and its unit."""
         return key_of(self.dataset, self.gold, self.study, judge=judge, statistic=statistic)
@@ -216,70 +225,67 @@ def parity(cells: Floats, chance: float) -> Floats:
 
 def chance(own: pd.DataFrame, used: pd.Series) -> float:
     """The mean of 1/k over the used rows."""
-    return float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
+    return float((1 / own["k"].astype(float)[used]).mean())
 
 
-def _parity(data: Judgments, judge: str, own: pd.DataFrame, cells: Floats) -> Row:
-    level, used = data.settings.bootstrap.level, cells.sum(axis=1) > 0
-    found = bias.demographic_parity_interval(cells, own["cluster"], level, chance(own, used))
-    said = found if used.any() else UNDECIDED
-    labelled = own["human"].count()
-    return told(data.row(judge, "demographic_parity"), said, cells.sum(), labelled)
+def _parity(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
+    cells = data.cells(own)
+    by_chance, level = chance(own, cells.sum(axis=1) > 0), data.bootstrap.level
+    found = bias.demographic_parity_interval(cells, own["cluster"], level, by_chance)
+    return told(data.row(judge, PARITY), found, cells.sum(), own["human"].count(), UNDECIDED)
 
 
 def _on_sides(row: Row, found: Interval, cells: Floats, labelled: int) -> Row:
     """EO or an excess, with the pairs on both human sides; cells `[pairs, judges, 4]`."""
-    n, sides = cells[:, 0].sum(), on_sides(bias.human_sides(cells.sum(axis=0)))
-    none = ONE_SIDE if n else UNDECIDED
-    return told(row, none if np.isnan(found.value) else found, n, labelled) | sides
+    n = cells[:, 0].sum()
+    return told(row, found, n, labelled, ONE_SIDE if n else UNDECIDED) | on_sides(cells)
 
 
 def _excess(data: Judgments, judge: str, labelled: int) -> Iterator[Row]:
-    pairs, use = data.compared(judge), data.settings
     for variant, name in EXCESS.items():
-        row = data.row(judge, name)
-        if pairs["judge"].nunique() < 2:
-            yield told(row, ALONE, 0, labelled)
-            continue
-        cells, clusters = bias.stacked_cells(pairs, judge, variant, use.human_ties, use.judge_ties)
+        row, (cells, clusters) = data.row(judge, name), data.stacked(judge, variant)
         found, _ = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)
-        yield _on_sides(row, found, cells, labelled)
+        if cells.shape[1] > 1:
+            yield _on_sides(row, found, cells, labelled)
+        else:
+            yield told(row, MISSING, 0, labelled, ALONE)
 
 
-def _mean(data: Judgments, judge: str, name: str, values: pd.Series, clusters: pd.Series) -> Row:
-    """The mean of the known values."""
-    n = values.count()
-    found = data.bootstrap.mean(values, clusters, judge, name, data.gold) if n else NOBODY
-    return told(data.row(judge, name), found, n, len(values))
+def _mean(
+    data: Judgments,
+    judge: str,
+    name: str,
+    values: pd.Series,
+    rows: pd.DataFrame,
+    none: str = NOBODY,
+) -> Row:
+    """The mean of the known values of some rows."""
+    found = data.bootstrap.mean(values, rows["cluster"], judge, name, data.gold)
+    return told(data.row(judge, name), found, values.count(), len(values), none)
 
 
 def _share(data: Judgments, judge: str, name: str, rows: pd.DataFrame, less: float = 0.0) -> Row:
     """P(own wins) in these rows, less a number."""
     won = rows["win"].astype(float)
-    share = share_interval(won, rows["cluster"], data.settings.bootstrap.level)
-    n = won.count()
-    return told(data.row(judge, name), share.moved(less) if n else NOBODY, n, len(rows))
+    share = share_interval(won, rows["cluster"], data.bootstrap.level)
+    return told(data.row(judge, name), share.moved(less), won.count(), len(rows))
 
 
 def _paired_excess(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
-    pairs, name = data.compared(judge), "paired_excess"
-    others = pairs[pairs["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
-    if others.empty:
-        return told(data.row(judge, name), ALONE, 0, len(own))
-    theirs = bias.value_of(others, own["item_id"], own["opponent"])
-    return _mean(data, judge, name, own["win"] - theirs, own["cluster"])
+    others = data.compared(judge)
+    others = others[others["judge"].ne(judge)]
+    wins = others.groupby(["item_id", "opponent"])["win"].mean()
+    beyond = own["win"] - bias.value_of(wins, own["item_id"], own["opponent"])
+    return _mean(data, judge, "paired_excess", beyond, own, NOBODY if len(others) else ALONE)
 
 
 def _equal_length(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
-    row = data.row(judge, "equal_length")
-    if own["length"].isna().all():
-        return told(row, NO_TEXTS, 0, len(own))
     kept = own.dropna(subset=["win", "length"])
     design = pd.DataFrame({"own": 1.0, "length": kept["length"].astype(float)})
     y = (kept["win"] - 1 / kept["k"]).to_numpy(dtype=float)
-    found = fit(y, design, kept["cluster"], ["own"], data.settings.bootstrap.level)["own"]
-    said = "all lengths are alike" if np.isnan(found.value) else found
-    return told(row, said, len(kept), len(own))
+    found = fit(y, design, kept["cluster"], ["own"], data.bootstrap.level)["own"]
+    none = "all lengths are alike" if own["length"].notna().any() else NO_TEXTS
+    return told(data.row(judge, "equal_length"), found, len(kept), len(own), none)
 
 
 def of_judges(data: Judgments) -> Iterator[Row]:
@@ -292,27 +298,23 @@ def of_judges(data: Judgments) -> Iterator[Row]:
         own = data.own(judge)
         if data.gold == NONE:
             # Parity needs no gold label: every row counts as if it called the own response better.
-            every = own.assign(human=1.0)
-            cells = bias.cell_weights(every, data.settings.human_ties, data.settings.judge_ties)
-            yield _parity(data, judge, every, cells)
+            yield _parity(data, judge, own.assign(human=1.0))
             yield _paired_excess(data, judge, own)
             yield _equal_length(data, judge, own)
         elif own["human"].isna().all():
-            yield from (told(data.row(judge, name), NO_LABEL, 0, 0) for name in GOLD)
+            yield from (told(data.row(judge, name), MISSING, 0, 0, NO_LABEL) for name in GOLD)
         else:
             yield from _with_gold(data, judge, own)
 
 
 def _with_gold(data: Judgments, judge: str, own: pd.DataFrame) -> Iterator[Row]:
     labelled, alike = own[own["human"].notna()], own[own["alike"].astype(bool)]
-    cells = bias.cell_weights(own, data.settings.human_ties, data.settings.judge_ties)
+    cells = data.cells(own)
     found = bias.equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
-    row = data.row(judge, "equal_opportunity")
-    yield _on_sides(row, found, cells[:, None], len(labelled))
-    yield _parity(data, judge, own, cells)
+    yield _on_sides(data.row(judge, EO), found, cells[:, None], len(labelled))
+    yield _parity(data, judge, own)
     yield from _excess(data, judge, len(labelled))
-    beyond_gold = labelled["win"] - labelled["gold"]
-    yield _mean(data, judge, "gold_gap", beyond_gold, labelled["cluster"])
+    yield _mean(data, judge, "gold_gap", labelled["win"] - labelled["gold"], labelled)
     by_chance = chance(alike, alike["win"].notna())
     yield _share(data, judge, "equal_quality", alike, by_chance)
     for kind, human in KINDS.items():
@@ -321,7 +323,8 @@ def _with_gold(data: Judgments, judge: str, own: pd.DataFrame) -> Iterator[Row]:
 
 def against_people(data: Judged) -> Iterator[Row]:
     """EO beyond that of another person in the judge's place, of every judge with own pairs."""
-    for judge, (n, status, found) in data.no_preference.items():
-        row = key_of(data.name, HUMAN, judge=judge, statistic="beyond_no_preference")
-        labelled = data.own(judge)["human"].count()
-        yield told(row, found[-1] if status == "ok" else status, n, labelled)
+    name = "beyond_no_preference"
+    for judge, place in data.no_preference.items():
+        found = Interval(*(float(place[column]) for column in bounded(name)))
+        row = key_of(data.name, HUMAN, judge=judge, statistic=name)
+        yield told(row, found, place["n"], data.own(judge)["human"].count(), place["status"])

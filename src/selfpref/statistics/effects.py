@@ -25,12 +25,12 @@ from the responder: no value. n counts the rows with an own text.
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import gap, names_of, text_lengths
-from selfpref.statistics.choices import NO_TEXTS, Row, key_of, told
-from selfpref.statistics.judged import Judged
+from selfpref.statistics.bootstrap import MISSING
+from selfpref.statistics.choices import NO_TEXTS, key_of, told
+from selfpref.statistics.judged import Judged, Row
 from selfpref.statistics.regression import fit
 
 # Among the names of judges: all judges of a data set.
@@ -40,8 +40,8 @@ NOT_TOLD = "own text cannot be told from the responder"
 
 def by_name(values: pd.Series, names: pd.Series, what: str) -> pd.DataFrame:
     """One column a name, such as a judge's: the values of its rows, else 0."""
-    there = pd.get_dummies(names, prefix=what, prefix_sep=" ", dtype=float)
-    return there.mul(values, axis="index")
+    there = pd.get_dummies(names, dtype=float).mul(values, axis="index")
+    return there.add_prefix(what)
 
 
 def between(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -49,10 +49,10 @@ def between(pairs: pd.DataFrame) -> pd.DataFrame:
 
     The responder that sorts first is the base.
     """
-    names = names_of(pairs["first"], pairs["second"])[1:]
+    first, second = pairs["first"], pairs["second"]
     effects = {
-        f"text of {name}": pairs["first"].eq(name).astype(float) - pairs["second"].eq(name)
-        for name in names
+        f"text of {name}": first.eq(name).astype(float) - second.eq(name)
+        for name in names_of(first, second)[1:]
     }
     return pd.DataFrame(effects, index=pairs.index)
 
@@ -69,25 +69,23 @@ def own_text(
         place: The row's key, without judge and statistic, and its unit.
         level: Coverage of the intervals.
     """
-    is_own = rows["own"].ne(0)
-    lengths = by_name(length, rows["judge"], "length to")
-    models = {"regression": controls, "regression_length": controls.join(lengths)}
-    for statistic, design in models.items():
+    is_own, known = rows["own"].ne(0), length.notna().any()
+    held = controls.join(by_name(length, rows["judge"], "length to "))
+    for statistic, design, unused in (
+        ("regression", controls, "no row with a score and gold"),
+        ("regression_length", held, "no row with a score and gold" if known else NO_TEXTS),
+    ):
         used = rows["y"].notna() & design.notna().all(axis=1)
-        kept, held = rows[used], design[used]
+        kept, x = rows[used], design[used]
         y, clusters = kept["y"].to_numpy(dtype=float), kept["cluster"]
-        each = by_name(kept["own"], kept["judge"], "own")
-        pooled = fit(y, held.assign(own=kept["own"]), clusters, ["own"], level)
-        found = fit(y, held.join(each), clusters, list(each), level)
+        each = by_name(kept["own"], kept["judge"], "")
+        found = fit(y, x.assign(**{POOLED: kept["own"]}), clusters, [POOLED], level)
+        found |= fit(y, x.join(each), clusters, list(each), level)
         for judge in (POOLED, *names_of(rows.loc[is_own, "judge"])):
-            mine = is_own if judge == POOLED else is_own & rows["judge"].eq(judge)
-            n, of = int((mine & used).sum()), int(mine.sum())
-            b = pooled["own"] if judge == POOLED else found.get(f"own {judge}")
-            none = NOT_TOLD if n else "no row with a score and gold"
-            said = none if b is None or np.isnan(b.value) else b
-            row = told(place | {"judge": judge, "statistic": statistic}, said, n, of)
-            known = statistic == "regression" or length.notna().any()
-            yield row if known else row | {"reason": NO_TEXTS}
+            mine = is_own & (rows["judge"].eq(judge) | (judge == POOLED))
+            n, row = int((mine & used).sum()), place | {"judge": judge, "statistic": statistic}
+            none = NOT_TOLD if n else unused
+            yield told(row, found.get(judge, MISSING), n, int(mine.sum()), none)
 
 
 def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
@@ -101,7 +99,7 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
     pairs = pairs[pairs["human"].notna()].reset_index(drop=True)
     own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
     rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
-    controls = between(pairs).join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to"))
+    controls = between(pairs).join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to "))
     responses, level = data.tables["responses"], data.settings.bootstrap.level
     length = gap(text_lengths(responses, responses["length"]), pairs)
     yield from own_text(rows, controls, length, key_of(data.name, gold), level)
@@ -122,7 +120,7 @@ def of_ratings(
     own = rated["judge"].eq(rated["responder"]).astype(float)
     rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
     known, ones = gold.notna(), pd.Series(1.0, index=rated.index)
-    severity = by_name(ones, rated["judge"], "severity of")
-    texts = by_name(ones, rated["responder"], "text of").iloc[:, 1:]
-    controls = severity.join(texts).join(by_name(gold, rated["judge"], "gold to"))
+    severity = by_name(ones, rated["judge"], "severity of ")
+    texts = by_name(ones, rated["responder"], "text of ").iloc[:, 1:]
+    controls = severity.join(texts).join(by_name(gold, rated["judge"], "gold to "))
     yield from own_text(rows[known], controls[known], length[known], place, level)

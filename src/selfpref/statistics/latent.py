@@ -42,9 +42,9 @@ from scipy.special import expit, stdtrit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
 from selfpref.statistics.bootstrap import MISSING, Floats, Interval
-from selfpref.statistics.choices import HUMAN, Row, key_of, told
+from selfpref.statistics.choices import HUMAN, key_of, told
 from selfpref.statistics.effects import NOT_TOLD
-from selfpref.statistics.judged import Judged
+from selfpref.statistics.judged import Judged, Row
 from selfpref.statistics.regression import ROBUST, SPANNED
 from selfpref.statistics.scaled import PLACEBO
 
@@ -328,8 +328,7 @@ def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
         found = fitted.effect(place[0], place[1], level) if fitted and n else MISSING
         if own:
             row = key_of(data.name, HUMAN, judge=judge, statistic=STATISTIC)
-            said = (readings.reason or NOT_TOLD) if np.isnan(found.value) else found
-            rows.append(told(row, said, n, n))
+            rows.append(told(row, found, n, n, readings.reason or NOT_TOLD))
         if not np.isnan(found.value):
             who = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
             cells.append({**who, "model": LATENT, **found.columns("effect"), "n": n})

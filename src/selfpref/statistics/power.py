@@ -18,9 +18,9 @@ and a two-sided test at alpha sees a bias b with the given power from
 same kind*: same judge, same responses, as many pairs a prompt, as rare a human vote against.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from math import ceil
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from scipy.special import ndtri
 
 from selfpref.statistics import bias
 from selfpref.statistics.bootstrap import Floats, Statistic
-from selfpref.statistics.choices import SIDES, Judgments, chance, on_sides, parity
+from selfpref.statistics.choices import EO, PARITY, SIDES, Judgments, Row, chance, on_sides, parity
 
 BIASES = (0.05, 0.1, 0.2)
 # z_{1 - alpha/2}, and (z_{1 - alpha/2} + z_power)^2, at alpha 0.05 and power 0.8.
@@ -40,32 +40,6 @@ NEEDED = [
 ]
 # Relative step of the derivative; cells are counts.
 STEP = 1e-4
-
-
-class Plan(NamedTuple):
-    """What the data say of the noise of a statistic.
-
-    Attributes:
-        n: Rows.
-        n_prompts: Clusters.
-        variance: Of one row's influence.
-        correlation: Intraclass, 0..1.
-        effect: The design effect, at least 1.
-    """
-
-    n: int
-    n_prompts: int
-    variance: float
-    correlation: float
-    effect: float
-
-    def pairs(self, bias: float) -> float:
-        """Rows that a two-sided test at 0.05 needs to see a bias with a power of 0.8."""
-        return FACTOR * self.variance * self.effect / bias**2
-
-    def detectable(self) -> float:
-        """The bias that the data's own n sees."""
-        return float(np.sqrt(FACTOR * self.variance * self.effect / self.n))
 
 
 def influence(rows: Floats, statistic: Statistic) -> Floats:
@@ -83,17 +57,14 @@ def influence(rows: Floats, statistic: Statistic) -> Floats:
     steps = np.eye(len(total)) * STEP * len(rows)
     ends = [total + sign * steps for sign in (1, -1)]
     up, down = (statistic(end.reshape(-1, *rows.shape[1:])) for end in ends)
-    slopes = (up - down) / (2 * STEP * len(rows))
-    values: Floats = len(rows) * (flat @ slopes)
-    centred: Floats = values - values.mean()
-    return centred
+    values: Floats = flat @ (up - down) / (2 * STEP)
+    return values - values.mean()
 
 
 def intraclass(values: Floats, clusters: pd.Series) -> float:
     """Rho of one-way analysis of variance, at least 0; 0 where no cluster has two rows."""
     codes, names = pd.factorize(clusters)
-    sizes = np.bincount(codes)
-    n, groups = len(values), len(names)
+    sizes, n, groups = np.bincount(codes), len(values), len(names)
     if groups < 2 or n == groups:
         return 0.0
     means = np.bincount(codes, weights=values) / sizes
@@ -104,21 +75,38 @@ def intraclass(values: Floats, clusters: pd.Series) -> float:
     return max(0.0, (between - within) / spread) if spread > 0 else 0.0
 
 
-def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> Plan | None:
-    """The noise of a statistic; None where it does not exist or does not vary.
+def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> dict[str, float]:
+    """The noise of a statistic, and the bias that the data's own n sees.
 
     Args:
         rows: What each row adds to the sums, `[rows, ...]`.
         clusters: The prompt of each row.
         statistic: From sums `[batch, ...]` to values `[batch]`.
+
+    Returns:
+        `n` rows, `n_prompts` clusters, `sd` of u, `correlation` (intraclass, 0..1), `effect` (of
+        the design, at least 1) and `detectable`; nothing where the statistic does not exist or does
+        not vary.
     """
     values = influence(rows, statistic) if len(rows) > 1 else np.zeros(2)
     variance = float(np.var(values, ddof=1))
     if not variance > 0:
-        return None
+        return {}
     sizes, correlation = clusters.value_counts().to_numpy(), intraclass(values, clusters)
     effect = 1 + (float((sizes**2).sum() / sizes.sum()) - 1) * correlation
-    return Plan(len(rows), len(sizes), variance, correlation, effect)
+    found = {"n": len(rows), "n_prompts": len(sizes), "correlation": correlation}
+    seen = (FACTOR * variance * effect / len(rows)) ** 0.5
+    return {**found, "sd": variance**0.5, "effect": effect, "detectable": seen}
+
+
+def pairs_for(wanted: float, noise: Mapping[str, float]) -> float:
+    """Rows that a two-sided test at 0.05 needs to see a bias with a power of 0.8.
+
+    Args:
+        wanted: The bias.
+        noise: As `plan` returns it.
+    """
+    return noise["n"] * (noise["detectable"] / wanted) ** 2
 
 
 def needed(data: Judgments) -> pd.DataFrame:
@@ -129,33 +117,30 @@ def needed(data: Judgments) -> pd.DataFrame:
         sides. A statistic without variance in the sample has no rows: nothing can be planned from
         it.
     """
-    found = []
+    found: list[Row] = []
     for judge in data.judges:
-        own, ties = data.own(judge), (data.settings.human_ties, data.settings.judge_ties)
-        cells = bias.cell_weights(own, *ties)
-        used = cells.sum(axis=1) > 0
-        stacked, prompts = bias.stacked_cells(data.compared(judge), judge, "own", *ties)
-        decided, by_chance = (
-            stacked[:, 0].sum(axis=1) > 0,
-            partial(parity, chance=chance(own, used)),
-        )
-        kept = cells[used], own["cluster"][used]
-        eo, dp, excess = (
-            plan(*kept, bias.equal_opportunity),
-            plan(*kept, by_chance),
-            plan(stacked[decided], prompts[decided], lambda totals: bias.excess(totals)[..., 0]),
-        )
-        for statistic, noise, sides in (
-            ("equal_opportunity", eo, on_sides(bias.human_sides(cells.sum(axis=0))[None])),
-            ("demographic_parity", dp, {}),
-            ("excess", excess, on_sides(bias.human_sides(stacked.sum(axis=0)))),
+        own, stacked = data.own(judge), data.stacked(judge, "own")
+        mine = data.cells(own)[:, None], own["cluster"]
+        by_chance = chance(own, mine[0].sum(axis=(1, 2)) > 0)
+        for statistic, (cells, prompts), formula in (
+            (EO, mine, bias.equal_opportunity),
+            (PARITY, mine, partial(parity, chance=by_chance)),
+            ("excess", stacked, bias.excess),
         ):
-            if noise is None:
-                continue
-            for wanted in BIASES:
-                pairs = noise.pairs(wanted)
-                row = data.row(judge, statistic) | sides | noise._asdict() | {"bias": wanted}
-                row |= {"pairs": ceil(pairs), "prompts": ceil(pairs * noise.n_prompts / noise.n)}
-                row |= {"sd": noise.variance**0.5, "detectable": noise.detectable()}
-                found.append(row)
+            decided = cells[:, 0].sum(axis=1) > 0
+            noise = plan(cells[decided], prompts[decided], partial(_first, formula))
+            row = data.row(judge, statistic) | noise
+            row |= {} if statistic == PARITY else on_sides(cells)
+            for wanted in BIASES if noise else ():
+                pairs = pairs_for(wanted, noise)
+                counts = {
+                    "pairs": ceil(pairs),
+                    "prompts": ceil(pairs / noise["n"] * noise["n_prompts"]),
+                }
+                found.append(row | counts | {"bias": wanted})
     return pd.DataFrame(found, columns=NEEDED)
+
+
+def _first(formula: Statistic, totals: Floats) -> Floats:
+    """A statistic of the first judge, from totals `[batch, judges, 4]`."""
+    return formula(totals)[..., 0]
