@@ -16,7 +16,7 @@ import pytest
 import selfpref
 from selfpref.__main__ import main
 from selfpref.card import measured
-from selfpref.card.page import html
+from selfpref.card.words import html
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments as formats
 from selfpref.statistics import choices, scaled
