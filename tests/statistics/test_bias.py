@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from selfpref.statistics.bias import (
     CELLS,
     FEW,
+    against_votes,
+    beyond_majority,
+    beyond_no_preference,
     cell_weights,
     demographic_parity_interval,
     equal_opportunity,
@@ -18,14 +21,9 @@ from selfpref.statistics.bias import (
     human_sides,
     stacked_cells,
     too_few,
-)
-from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.no_preference import (
-    against_votes,
-    beyond_majority,
-    beyond_no_preference,
     vote_cells,
 )
+from selfpref.statistics.bootstrap import ClusterBootstrap
 
 # Fig. 2 of the paper, GPT-4.
 PRINTED = [1852, 108, 160, 118]

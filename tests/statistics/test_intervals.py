@@ -9,8 +9,15 @@ from scipy import stats
 
 from selfpref.statistics import bootstrap, shares, threads
 from selfpref.statistics.bias import equal_opportunity
-from selfpref.statistics.bootstrap import ClusterBootstrap, Interval, cluster_sums, ratio
-from selfpref.statistics.shares import difference, share_interval, wilson
+from selfpref.statistics.bootstrap import (
+    ClusterBootstrap,
+    Interval,
+    cluster_sums,
+    difference,
+    ratio,
+    share_interval,
+    wilson,
+)
 
 
 def one_a_row(bootstrap, rows, statistic, *names):

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from selfpref.statistics.bias import equal_opportunity
-from selfpref.statistics.choices import parity
-from selfpref.statistics.power import Plan, influence, intraclass, plan
+from selfpref.statistics.choices import Plan, influence, intraclass, parity, plan
 
 
 def rows_of(*counts):

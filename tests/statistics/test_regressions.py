@@ -10,9 +10,9 @@ import statsmodels.api as sm
 from conftest import SETTINGS, counted
 
 from selfpref import tables
-from selfpref.statistics import effects, scaled
+from selfpref.statistics import choices, scaled
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.effects import POOLED, between, by_name
+from selfpref.statistics.choices import POOLED, between, by_name
 from selfpref.statistics.regression import fit, pearson, slope_of_sums
 from selfpref.statistics.scaled import EACH, ONE, Products
 
@@ -80,7 +80,7 @@ def coefficients(pairs, responses=None):
     """The rows of the regression with one scale, by judge and statistic."""
     texts = counted(tables.empty("responses")) if responses is None else responses
     data = SimpleNamespace(name="d", settings=SETTINGS, tables={"responses": texts})
-    found = effects.of_pairs(data, pairs.assign(item_id=pairs["cluster"]), "human")
+    found = choices.regressions(data, pairs.assign(item_id=pairs["cluster"]), "human")
     return pd.DataFrame(found).set_index(["statistic", "judge"])
 
 

@@ -24,12 +24,11 @@ from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.records import NO_NAMES
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
-from selfpref.statistics import bias, choices, effects, judged, latent, power, scaled
+from selfpref.statistics import bias, choices, judged, latent, scaled
 from selfpref.statistics.bias import names_of
-from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded
+from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, at_once, bounded
+from selfpref.statistics.choices import FACTOR, HALF
 from selfpref.statistics.judged import STUDY, Judged, Settings
-from selfpref.statistics.power import FACTOR, HALF
-from selfpref.statistics.threads import at_once
 
 # Those of the recorded profile, so that the numbers of its data sets come out again.
 SEED, RESAMPLES = 20241030, 10_000
@@ -264,11 +263,11 @@ def _frames(data: Judged) -> dict[str, pd.DataFrame]:
         "towards": judged.bias_by_judge_and_responder,
     }
     tasks = {name: partial(make, [data]) for name, make in made.items()}
-    tasks |= {"placebo": partial(scaled.placebos, data), "needed": partial(power.needed, own)}
+    tasks |= {"placebo": partial(scaled.placebos, data), "needed": partial(choices.needed, own)}
     rows: list[Callable[[], Iterable[Row]]] = [
         lambda: [*choices.of_judges(own)],
         lambda: [*choices.against_people(data)],
-        lambda: [*effects.of_pairs(*place)],
+        lambda: [*choices.regressions(*place)],
         lambda: latent.of_pairs(data)[0],
     ]
     # What another person shows, which two of these read, is computed once.

@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import FEW
-from selfpref.statistics.power import FACTOR, HALF
+from selfpref.statistics.choices import FACTOR, HALF
 
 # The least bias that matters multiplies the odds of choosing itself by this.
 ODDS = 1.5

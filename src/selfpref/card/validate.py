@@ -33,8 +33,7 @@ from selfpref.card.rule import number
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.statistics.bias import names_of
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
-from selfpref.statistics.threads import at_once
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, at_once
 
 SEED, QUESTIONS, RESAMPLES = 7, 200, 500
 MEASURES = {

@@ -112,10 +112,11 @@ from selfpref.statistics.bootstrap import (
     Floats,
     Interval,
     cluster_sums,
+    difference,
     ratio,
+    share_interval,
 )
 from selfpref.statistics.regression import pearson
-from selfpref.statistics.shares import difference, share_interval
 from selfpref.tables.schemas import TIE
 
 Turns = Literal["all", "first", "second"]
@@ -548,9 +549,9 @@ def excess_intervals(
     """The excess and the mean EO of the other judges, with their intervals.
 
     Where the judge, or the only other one, has too small a cell for a bootstrap, the excess has the
-    interval of a difference of two dependent estimates (`selfpref.statistics.shares`) from those of
-    the judge's EO and of the others' mean. Their correlation is that over the data with one cluster
-    left out at a time.
+    interval of a difference of two dependent estimates (`selfpref.statistics.bootstrap`) from those
+    of the judge's EO and of the others' mean. Their correlation is that over the data with one
+    cluster left out at a time.
 
     Args:
         cells: What each pair adds, `[pairs, judges, 4]`, the judge that wrote the responses first.

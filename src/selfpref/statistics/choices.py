@@ -46,25 +46,78 @@ In all but EO, demographic parity and excess a judge's tie counts 1/k. 0 is no p
 `neutral` (1/2 for pairs) and `legitimate` (1 for a judge that follows the gold label).
 
 Shares (demographic parity, equal quality, the three rates) have Wilson's interval, EO Newcombe's
-where a cell has fewer than five pairs (`selfpref.statistics.shares`), the others a bootstrap of
+where a cell has fewer than five pairs (`selfpref.statistics.bootstrap`), the others a bootstrap of
 prompts.
 EO and excess depend on how many pairs the gold label decides for the own response and for the other
 one, `n_human_own` and `n_human_other`; an excess also on those of the other judges: `n_human_least`
 is the fewest that one of them has on one side.
+
+**The regression with judge and responder effects (after Spiliopoulou et al., arXiv 2508.06709).**
+
+For the score s that judge j gives the text of responder r with gold score h:
+
+    s = a_j + r_r + c_j h + b own + e            own = 1 where j = r, else 0
+
+`regression` is b: how much more a judge gives its own texts than it would give texts of this
+responder and this gold score as another judge of its severity. Once for all judges together, once
+with a b for each judge. For a pair (A, B) the model is the difference of both texts' models, in
+which the severity a_j cancels; what stays of the judge is how steeply it follows the gold label:
+
+    s - 1/2 = r_A - r_B + c_j (h - 1/2) + b (own_A - own_B) + e
+
+s is the judge's score of A (Eq. 3 of Wataoka et al., 0..1), h the gold label: 1, 0, 1/2.
+`regression_length` is the length-controlled form: it also holds d_j l, with l the (difference in)
+ln(1 + characters). The slope has to be the judge's own: where all judges read all texts, a slope
+common to them leaves b as it is, whatever the lengths; what can pass for a preference for own texts
+is a judge's taste for long ones. Intervals are robust to clusters
+(`selfpref.statistics.regression`).
+
+Their paper fits grades of experts and judges; here the model is linear throughout, so that b is in
+units of the score. With one judge, or where each judge reads its own texts only, b cannot be told
+from the responder: no value. n counts the rows with an own text.
+
+**How many pairs, and prompts, a bias takes to be seen.**
+
+For a statistic g of sums of rows x_i (`selfpref.statistics.bias`), the influence of row i of n is
+
+    u_i = n dg/dT x_i,      T = sum x_i           (mean 0 where g is a ratio or a sum of ratios)
+
+so that Var(g) is near deff Var(u) / n. Rows of one prompt go together: with m_g rows in prompt g,
+
+    rho  = (MSB - MSW) / (MSB + (m_0 - 1) MSW)    intraclass correlation of u (one-way ANOVA;
+                                                  below 0 it counts as 0)
+    deff = 1 + (m' - 1) rho,                      m' = sum m_g^2 / sum m_g         (Kish 1965)
+
+and a two-sided test at alpha sees a bias b with the given power from
+
+    pairs = (z_{1 - alpha/2} + z_power)^2 Var(u) deff / b^2,       prompts = pairs / mean m_g
+
+`detectable` turns it round: the bias seen at the data's own n. The plan holds for more data *of the
+same kind*: same judge, same responses, as many pairs a prompt, as rare a human vote against.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from math import ceil
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from selfpref.statistics import bias
 from selfpref.statistics.bias import names_of
-from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Interval, bounded
+from selfpref.statistics.bootstrap import (
+    MISSING,
+    ClusterBootstrap,
+    Floats,
+    Interval,
+    Statistic,
+    bounded,
+    share_interval,
+)
 from selfpref.statistics.judged import STUDY, Judged, Row, Settings
 from selfpref.statistics.regression import fit
-from selfpref.statistics.shares import share_interval
 
 KEY = ["study", "dataset", "judge", "gold", "statistic"]
 SIDES = ["n_human_own", "n_human_other", "n_human_least"]
@@ -328,3 +381,212 @@ def against_people(data: Judged) -> Iterator[Row]:
         found = Interval(*(float(place[column]) for column in bounded(name)))
         row = key_of(data.name, HUMAN, judge=judge, statistic=name)
         yield told(row, found, place["n"], data.own(judge)["human"].count(), place["status"])
+
+
+# Among the names of judges: all judges of a data set.
+POOLED = "all judges"
+NOT_TOLD = "own text cannot be told from the responder"
+
+
+def by_name(values: pd.Series, names: pd.Series, what: str) -> pd.DataFrame:
+    """One column a name, such as a judge's: the values of its rows, else 0."""
+    there = pd.get_dummies(names, dtype=float).mul(values, axis="index")
+    return there.add_prefix(what)
+
+
+def between(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Effects of the responders of pairs, 1 for the first and -1 for the second.
+
+    The responder that sorts first is the base.
+    """
+    first, second = pairs["first"], pairs["second"]
+    effects = {
+        f"text of {name}": first.eq(name).astype(float) - second.eq(name)
+        for name in names_of(first, second)[1:]
+    }
+    return pd.DataFrame(effects, index=pairs.index)
+
+
+def own_text(
+    rows: pd.DataFrame, controls: pd.DataFrame, length: pd.Series, place: Row, level: float
+) -> Iterator[Row]:
+    """B of all judges together, and of each judge with own texts; without length and with it.
+
+    Args:
+        rows: `judge, cluster, y, own` (1, 0; -1 where the other text of a pair is the own one).
+        controls: What is held; a row with a missing value is dropped.
+        length: What is held besides, a slope for each judge.
+        place: The row's key, without judge and statistic, and its unit.
+        level: Coverage of the intervals.
+    """
+    is_own, known = rows["own"].ne(0), length.notna().any()
+    held = controls.join(by_name(length, rows["judge"], "length to "))
+    for statistic, design, unused in (
+        ("regression", controls, "no row with a score and gold"),
+        ("regression_length", held, "no row with a score and gold" if known else NO_TEXTS),
+    ):
+        used = rows["y"].notna() & design.notna().all(axis=1)
+        kept, x = rows[used], design[used]
+        y, clusters = kept["y"].to_numpy(dtype=float), kept["cluster"]
+        each = by_name(kept["own"], kept["judge"], "")
+        found = fit(y, x.assign(**{POOLED: kept["own"]}), clusters, [POOLED], level)
+        found |= fit(y, x.join(each), clusters, list(each), level)
+        for judge in (POOLED, *names_of(rows.loc[is_own, "judge"])):
+            mine = is_own & (rows["judge"].eq(judge) | (judge == POOLED))
+            n, row = int((mine & used).sum()), place | {"judge": judge, "statistic": statistic}
+            none = NOT_TOLD if n else unused
+            yield told(row, found.get(judge, MISSING), n, int(mine.sum()), none)
+
+
+def regressions(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
+    """The rows of one data set of pairs under one gold label.
+
+    Args:
+        data: The data set.
+        pairs: Its pairs, `human` being the gold label.
+        gold: Where the gold label comes from.
+    """
+    pairs = pairs[pairs["human"].notna()].reset_index(drop=True)
+    own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
+    rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
+    controls = between(pairs).join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to "))
+    responses, level = data.tables["responses"], data.settings.bootstrap.level
+    length = bias.gap(bias.text_lengths(responses, responses["length"]), pairs)
+    yield from own_text(rows, controls, length, key_of(data.name, gold), level)
+
+
+def of_ratings(
+    rated: pd.DataFrame, gold: pd.Series, length: pd.Series, place: Row, level: float
+) -> Iterator[Row]:
+    """The rows of one data set of ratings under one gold score.
+
+    Args:
+        rated: `judge, responder, cluster, score`.
+        gold: The gold score of each row; NaN where there is none.
+        length: ln(1 + characters) of each row's text.
+        place: Study, data set, name of the gold score, unit.
+        level: Coverage of the intervals.
+    """
+    own = rated["judge"].eq(rated["responder"]).astype(float)
+    rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
+    known, ones = gold.notna(), pd.Series(1.0, index=rated.index)
+    severity = by_name(ones, rated["judge"], "severity of ")
+    texts = by_name(ones, rated["responder"], "text of ").iloc[:, 1:]
+    controls = severity.join(texts).join(by_name(gold, rated["judge"], "gold to "))
+    yield from own_text(rows[known], controls[known], length[known], place, level)
+
+
+BIASES = (0.05, 0.1, 0.2)
+# z_{1 - alpha/2}, and (z_{1 - alpha/2} + z_power)^2, at alpha 0.05 and power 0.8.
+HALF = float(ndtri(1 - 0.05 / 2))
+FACTOR = (HALF + float(ndtri(0.8))) ** 2
+NEEDED = [
+    *("study", "dataset", "judge", "gold", "statistic", "bias", "pairs", "prompts"),
+    *("n", *SIDES, "n_prompts", "sd", "correlation", "effect", "detectable"),
+]
+# Relative step of the derivative; cells are counts.
+STEP = 1e-4
+
+
+def influence(rows: Floats, statistic: Statistic) -> Floats:
+    """U of each row.
+
+    Args:
+        rows: What each row adds to the sums, `[rows, ...]`.
+        statistic: From sums `[batch, ...]` to values `[batch]`.
+
+    Returns:
+        `[rows]`; NaN where the statistic does not exist.
+    """
+    flat = rows.reshape(len(rows), -1)
+    total = flat.sum(axis=0)
+    steps = np.eye(len(total)) * STEP * len(rows)
+    ends = [total + sign * steps for sign in (1, -1)]
+    up, down = (statistic(end.reshape(-1, *rows.shape[1:])) for end in ends)
+    values: Floats = flat @ (up - down) / (2 * STEP)
+    return values - values.mean()
+
+
+def intraclass(values: Floats, clusters: pd.Series) -> float:
+    """Rho of one-way analysis of variance, at least 0; 0 where no cluster has two rows."""
+    codes, names = pd.factorize(clusters)
+    sizes, n, groups = np.bincount(codes), len(values), len(names)
+    if groups < 2 or n == groups:
+        return 0.0
+    means = np.bincount(codes, weights=values) / sizes
+    between = float((sizes * (means - values.mean()) ** 2).sum() / (groups - 1))
+    within = float(((values - means[codes]) ** 2).sum() / (n - groups))
+    usual = (n - (sizes**2).sum() / n) / (groups - 1)
+    spread = between + (usual - 1) * within
+    return max(0.0, (between - within) / spread) if spread > 0 else 0.0
+
+
+def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> dict[str, float]:
+    """The noise of a statistic, and the bias that the data's own n sees.
+
+    Args:
+        rows: What each row adds to the sums, `[rows, ...]`.
+        clusters: The prompt of each row.
+        statistic: From sums `[batch, ...]` to values `[batch]`.
+
+    Returns:
+        `n` rows, `n_prompts` clusters, `sd` of u, `correlation` (intraclass, 0..1), `effect` (of
+        the design, at least 1) and `detectable`; nothing where the statistic does not exist or does
+        not vary.
+    """
+    values = influence(rows, statistic) if len(rows) > 1 else np.zeros(2)
+    variance = float(np.var(values, ddof=1))
+    if not variance > 0:
+        return {}
+    sizes, correlation = clusters.value_counts().to_numpy(), intraclass(values, clusters)
+    effect = 1 + (float((sizes**2).sum() / sizes.sum()) - 1) * correlation
+    found = {"n": len(rows), "n_prompts": len(sizes), "correlation": correlation}
+    seen = (FACTOR * variance * effect / len(rows)) ** 0.5
+    return {**found, "sd": variance**0.5, "effect": effect, "detectable": seen}
+
+
+def pairs_for(wanted: float, noise: Mapping[str, float]) -> float:
+    """Rows that a two-sided test at 0.05 needs to see a bias with a power of 0.8.
+
+    Args:
+        wanted: The bias.
+        noise: As `plan` returns it.
+    """
+    return noise["n"] * (noise["detectable"] / wanted) ** 2
+
+
+def needed(data: Judgments) -> pd.DataFrame:
+    """Pairs and prompts that each judge's statistics need, on its own decided rows.
+
+    Returns:
+        The columns `NEEDED`: sd is that of u, and EO and excess have the pairs of both human
+        sides. A statistic without variance in the sample has no rows: nothing can be planned from
+        it.
+    """
+    found: list[Row] = []
+    for judge in data.judges:
+        own, stacked = data.own(judge), data.stacked(judge, "own")
+        mine = data.cells(own)[:, None], own["cluster"]
+        by_chance = chance(own, mine[0].sum(axis=(1, 2)) > 0)
+        for statistic, (cells, prompts), formula in (
+            (EO, mine, bias.equal_opportunity),
+            (PARITY, mine, partial(parity, chance=by_chance)),
+            ("excess", stacked, bias.excess),
+        ):
+            decided = cells[:, 0].sum(axis=1) > 0
+            noise = plan(cells[decided], prompts[decided], partial(_first, formula))
+            row = data.row(judge, statistic) | noise
+            row |= {} if statistic == PARITY else on_sides(cells)
+            for wanted in BIASES if noise else ():
+                pairs = pairs_for(wanted, noise)
+                counts = {
+                    "pairs": ceil(pairs),
+                    "prompts": ceil(pairs / noise["n"] * noise["n_prompts"]),
+                }
+                found.append(row | counts | {"bias": wanted})
+    return pd.DataFrame(found, columns=NEEDED)
+
+
+def _first(formula: Statistic, totals: Floats) -> Floats:
+    """A statistic of the first judge, from totals `[batch, judges, 4]`."""
+    return formula(totals)[..., 0]

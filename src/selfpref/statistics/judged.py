@@ -37,8 +37,14 @@ import pandas as pd
 
 from selfpref.statistics import bias as formulas
 from selfpref.statistics.bias import CELLS, FEW, PAIR, names_of, pairs_with, too_few
-from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Statistic, bounded
-from selfpref.statistics.shares import share_interval
+from selfpref.statistics.bootstrap import (
+    MISSING,
+    ClusterBootstrap,
+    Floats,
+    Statistic,
+    bounded,
+    share_interval,
+)
 from selfpref.tables.schemas import KEY, PANEL, TIE
 
 # Whose streams of random numbers these are.

@@ -42,8 +42,7 @@ from scipy.special import expit, stdtrit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
 from selfpref.statistics.bootstrap import MISSING, Floats, Interval
-from selfpref.statistics.choices import HUMAN, key_of, told
-from selfpref.statistics.effects import NOT_TOLD
+from selfpref.statistics.choices import HUMAN, NOT_TOLD, key_of, told
 from selfpref.statistics.judged import Judged, Row
 from selfpref.statistics.regression import ROBUST, SPANNED
 from selfpref.statistics.scaled import PLACEBO

@@ -2,7 +2,7 @@
 
 Judges differ in noise: one whose verdict changes with the order of the responses gives scores
 nearer to 1/2. Where all judges share one effect of each responder
-(`selfpref.statistics.effects`), a judge with less noise than the others seems to favour
+(`selfpref.statistics.choices`), a judge with less noise than the others seems to favour
 whatever is good, its own texts among it. So each judge has a scale, lambda_j, for the effects of
 the responders:
 
@@ -43,8 +43,7 @@ import pandas as pd
 
 from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Interval
-from selfpref.statistics.choices import key_of, told
-from selfpref.statistics.effects import NOT_TOLD
+from selfpref.statistics.choices import NOT_TOLD, key_of, told
 from selfpref.statistics.judged import Judged, Row
 from selfpref.statistics.regression import SPANNED, robust
 

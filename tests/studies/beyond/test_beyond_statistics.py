@@ -11,7 +11,7 @@ from judged_sets import data_set
 
 from selfpref import tables
 from selfpref.params.studies import Xu
-from selfpref.statistics import choices, effects, latent, power, scaled
+from selfpref.statistics import choices, latent, scaled
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.choices import LONG
 from selfpref.studies.beyond import sets
@@ -67,7 +67,7 @@ def of_pairs(data):
     for labelled in sets.by_gold(data):
         rows += choices.of_judges(choices.from_pairs(*labelled))
         if sets.regressed(*labelled):
-            rows += [*effects.of_pairs(*labelled), *scaled.of_pairs(*labelled)[0]]
+            rows += [*choices.regressions(*labelled), *scaled.of_pairs(*labelled)[0]]
     return rows
 
 
@@ -131,7 +131,7 @@ def test_the_order_of_the_rows_changes_no_number(hand):
         mixed.tables[name] = frame.sample(frac=1, random_state=3)
     pd.testing.assert_frame_equal(hand, indexed(of_pairs(mixed)))
     pd.testing.assert_frame_equal(scaled.placebos(data), scaled.placebos(mixed))
-    plans = (power.needed(choices.from_pairs(of, of.pairs, "human")) for of in (data, mixed))
+    plans = (choices.needed(choices.from_pairs(of, of.pairs, "human")) for of in (data, mixed))
     for frames in (tuple(plans), *zip(by_rule(data), by_rule(mixed), strict=True)):
         pd.testing.assert_frame_equal(*frames)
 

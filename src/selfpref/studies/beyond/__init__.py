@@ -5,7 +5,7 @@
     tables        what goes out: the table of all statistics, and how they follow what was injected
 
 The statistics themselves, which `selfpref measure` computes too, stand in `selfpref.statistics`:
-`choices` (a judge's own choices), `effects` and `scaled` (the regressions), `power`.
+`choices` (a judge's own choices, the regression, the pairs that a bias takes), `scaled`, `latent`.
 `notebooks/beyond_metrics.ipynb` calls these functions.
 """
 

@@ -23,10 +23,18 @@ from selfpref import paths
 from selfpref.params import Params
 from selfpref.statistics.bias import decide, gap, scores_of, text_lengths, value_of
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
-from selfpref.statistics.choices import COLUMNS, HUMAN, NONE, ORACLE, Judgments, Row, key_of, told
-from selfpref.statistics.effects import of_ratings
+from selfpref.statistics.choices import (
+    COLUMNS,
+    HUMAN,
+    NONE,
+    ORACLE,
+    Judgments,
+    key_of,
+    of_ratings,
+    told,
+)
 from selfpref.statistics.judged import COLUMNS as PAIRS
-from selfpref.statistics.judged import Judged, Settings, by_panel
+from selfpref.statistics.judged import Judged, Row, Settings, by_panel
 from selfpref.studies.livebench import STUDY as LIVEBENCH
 from selfpref.studies.livebench.panel import TABLES, Panel
 from selfpref.studies.livebench.panel import rated as rated_contests
@@ -176,13 +184,10 @@ def from_confidences(pairs: pd.DataFrame, tables: Tables, settings: Settings) ->
     quality = scores_of(tables["truths"], "quality")
     decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
     human = _side(gap(quality, asked, "own", "other"))
-    rows = asked.rename(columns={"evaluator": "judge", "other": "opponent"}).assign(
-        responder=asked["evaluator"],
-        k=2,
-        length=gap(_lengths(tables), asked, "own", "other"),
-        **{"decision": decision, "win": decision, "human": human, "gold": human},
-        alike=human == 0.5,
-    )
+    length = gap(_lengths(tables), asked, "own", "other")
+    rows = asked.rename(columns={"evaluator": "judge", "other": "opponent"})
+    rows = rows.assign(responder=rows["judge"], k=2, length=length, alike=human == 0.5)
+    rows = rows.assign(decision=decision, win=decision, human=human, gold=human)
     return [
         Judgments("panickssery", str(name), gold, part[COLUMNS].reset_index(drop=True), settings)
         for name, part in rows.groupby("dataset")
@@ -199,10 +204,9 @@ def _gap(rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, *names: st
         bootstrap: The interval.
         names: Of its stream.
     """
-    difference = rows["score"] - rows["gold"]
-    n, none = difference.count(), "no own text with a score and a gold score"
-    found = bootstrap.mean(difference, rows["cluster"], *names) if n else none
-    return told(place | {"statistic": "gold_gap"}, found, n, len(rows))
+    beyond, none = rows["score"] - rows["gold"], "no own text with a score and a gold score"
+    found = bootstrap.mean(beyond, rows["cluster"], *names)
+    return told(place | {"statistic": "gold_gap"}, found, beyond.count(), len(rows), none)
 
 
 def of_contests(panel: Panel, level: float) -> Iterator[Row]:

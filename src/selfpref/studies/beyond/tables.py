@@ -18,8 +18,8 @@ import pandas as pd
 from scipy.special import ndtri
 
 from selfpref.statistics.bias import whole_counts
-from selfpref.statistics.choices import KEY, Row, table, too_few
-from selfpref.statistics.judged import Judged
+from selfpref.statistics.choices import KEY, table, too_few
+from selfpref.statistics.judged import Judged, Row
 from selfpref.statistics.regression import pearson
 
 # In this order: what the studies measure, their controls, then what the papers since have added.

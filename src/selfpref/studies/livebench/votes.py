@@ -24,8 +24,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import Floats, bounded
-from selfpref.statistics.shares import share_interval
+from selfpref.statistics.bootstrap import Floats, bounded, share_interval
 from selfpref.studies.livebench.panel import BREAK, PLACE, RELEASED, Panel, in_order, with_all
 from selfpref.tables.schemas import TIE
 

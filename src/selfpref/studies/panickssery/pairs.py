@@ -27,8 +27,7 @@ import pandas as pd
 import pyarrow
 
 from selfpref.statistics.bias import both, of_two
-from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
-from selfpref.statistics.threads import at_once
+from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, at_once
 from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 

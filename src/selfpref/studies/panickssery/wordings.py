@@ -26,15 +26,14 @@ preference for the judge's own text is 1, ½ or 0 as q(own) is above, equal to o
                 other side; pairs of equal quality have none
 
 A preference of 0.6 is no self-preference where 0.6 is deserved. Agreement says whether a judge
-still judges; it is a share, and its interval Wilson's (`selfpref.statistics.shares`).
+still judges; it is a share, and its interval Wilson's (`selfpref.statistics.bootstrap`).
 """
 
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import gap
-from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.shares import group_shares
+from selfpref.statistics.bootstrap import ClusterBootstrap, group_shares
 from selfpref.studies.panickssery.pairs import MEAN, by_convention, means, pooled
 
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}

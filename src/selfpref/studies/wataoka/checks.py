@@ -39,10 +39,16 @@ import pandas as pd
 
 from selfpref.statistics import bias
 from selfpref.statistics.bias import CELLS, PAIR, vote_cells
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Groups, bounded, ratio
+from selfpref.statistics.bootstrap import (
+    ClusterBootstrap,
+    Floats,
+    Groups,
+    bounded,
+    group_shares,
+    ratio,
+)
 from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.regression import pearson
-from selfpref.statistics.shares import group_shares
 from selfpref.studies.wataoka.pairs import each_judge
 
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.

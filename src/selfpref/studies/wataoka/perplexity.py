@@ -40,12 +40,10 @@ import pandas as pd
 from selfpref.seeds import seed_of
 from selfpref.statistics import bias
 from selfpref.statistics.bias import PAIR, by_judge, gap
-from selfpref.statistics.bootstrap import Floats, bounded, ratio
-from selfpref.statistics.effects import between
+from selfpref.statistics.bootstrap import Floats, at_once, bounded, group_shares, ratio
+from selfpref.statistics.choices import between
 from selfpref.statistics.judged import Binning, Judged
 from selfpref.statistics.regression import fit, slope_of_sums
-from selfpref.statistics.shares import group_shares
-from selfpref.statistics.threads import at_once
 
 WHO, HUMAN = ("judge", "human"), "human"
 OWN, OUTSIDE = "own", "outside"
