@@ -21,7 +21,6 @@ POSITION = ("first_position", "flips", "reversals")
 PAIR = {"item": 1, "responder_a": "gpt-4", "responder_b": "x", "label": "a"}
 PAIR |= {"judge": "gpt-4", "order": "ab", "verdict": "a"}
 VOTE = {"item": "other", "responder_a": "gpt-4", "responder_b": "x", "label": "a"}
-WHOLE = "; give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in UTF-8"
 TABLE = "item,responder_a,responder_b,judge\n1,x,y,x\n2,modèle,y,x\n"
 
 
@@ -145,35 +144,20 @@ def of(**changed):
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("f.jsonl", of(judge="modèle").replace("\\u00e8", "è").encode("latin-1"), ", line 2: 'utf"),
         ("f.csv", TABLE.encode("latin-1"), ", line 3: 'utf-8' codec"),
         ("f.json", "[" + ",\n".join(of().splitlines()), ", line 2: Expecting ',' delimiter"),
         ("f.jsonl", of()[:-9], ", line 2: Unterminated string"),
-        ("f.jsonl", "[" * 100_000, ": maximum recursion depth exceeded"),
         ("f.jsonl", of() + "[1, 2]\n", ", line 3: [1, 2] is not a JSON object"),
-        ("f.jsonl", of() + "junk\n", ", line 3: Expecting value"),
         ("f.jsonl", "", ": no record; is the file empty?"),
-        ("f.csv", "item,judge\n", ": no record; is the file empty?"),
-        ("f.csv", "\0", ": no record; is the file empty?"),
         ("f.jsonl", of(judge={"name": "gpt-4"}), ", line 2: judge {'name': 'gpt-4'}; give a text"),
         ("f.txt", "model;vote\nx;3\n", ": of no known format; it has the fields 'model', 'vote'\n"),
-        (
-            "f.jsonl",
-            of(item=1),
-            ", line 2: the same item, pair, judge and order as f.jsonl, line 1",
-        ),
-        (
-            "ratings-z/x-vs-y-z-reviewer.jsonl",
-            lines({"question_id": 1, "score": "good"}),
-            ", line 1: score 'good'; give 1, 2, 3, two scores, -1 or null; a score of a single",
-        ),
+        ("f.jsonl", of(item=1), ", line 2: the same item, pair, judge and order as f.jsonl, line"),
         ("f.jsonl", of(), "item 'other', as all of the votes, is not among the judgments"),
     ],
 )
 def test_a_bad_file_is_told_where_and_what_to_do(tmp_path, capsys, name, content, told):
     votes, path = tmp_path / "votes.jsonl", tmp_path / name
     votes.write_text(json.dumps(VOTE))
-    path.parent.mkdir(exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     more = ["--votes", str(votes)] if told.startswith("item") else []
     wanted = f"votes.jsonl, line 1: {told}" if more else f"{name}{told}"
@@ -183,22 +167,13 @@ def test_a_bad_file_is_told_where_and_what_to_do(tmp_path, capsys, name, content
     assert said.count("\n") <= 2
 
 
-def test_a_file_of_no_format_is_told_what_each_needs(tmp_path):
-    (path := tmp_path / "f.jsonl").write_text(lines({"question_id": 1, "model_a": "x"}))
-    with pytest.raises(selfpref.SelfprefError) as refused:
-        selfpref.read(path)
-    assert "arena needs model_b, winner or winner_tie;" in str(refused.value)
-    assert "(other names: --columns item=NAME)" in str(refused.value)
-
-
 def test_columns_may_have_other_names_and_others_are_named_once(tmp_path, mine, capsys):
     other, names = tmp_path / "other.csv", {"item": "qid", "verdict": "winner"}
     pd.read_csv(mine).rename(columns=names).assign(note="x", model="y").to_csv(other, index=False)
     assert numbers(selfpref.read(other, columns=names)) == numbers(selfpref.read(mine))
     assert capsys.readouterr().err == "other.csv: not read: model, note\n"
     assert main(["measure", str(other), "--columns", "item=id"]) == 1
-    told = capsys.readouterr().err
-    assert "--columns item=id: no such column; it has qid, responder_a" in told
+    assert "--columns item=id: no such column; it has qid" in capsys.readouterr().err
 
 
 def test_standard_input_is_read_and_several_files_are_one_set(tmp_path, mine, monkeypatch):

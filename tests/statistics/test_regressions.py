@@ -1,6 +1,6 @@
 """Least squares against others' programs; own terms on judges whose preferences are known."""
 
-from itertools import combinations
+from itertools import combinations, product
 from types import SimpleNamespace
 
 import numpy as np
@@ -55,6 +55,7 @@ def test_slopes_of_sums_and_correlations_are_those_of_the_rows(rng):
     assert np.isnan(pearson(np.ones(4), y))
 
 
+TEXT = ["item_id", "responder"]
 QUALITY = {"best": 1.0, "good": 0.4, "poor": -0.4, "worst": -1.0}
 # The steadiest judge writes best: what looks like self-preference with one scale for all.
 SCALES = {"best": 1.8, "good": 1.2, "poor": 0.6, "worst": 0.4}
@@ -93,33 +94,25 @@ def alone(pairs):
     return found.set_index(["model", "judge", "responder"])
 
 
-def test_judges_of_one_scale_have_their_bonus_and_a_good_writer_none(rng):
-    bonus = {"best": 0.0, "good": 0.1, "poor": -0.05}
-    pairs = simulated(rng, bonus, dict.fromkeys([*bonus, "outsider"], 1.0))
-    found = coefficients(pairs).loc["regression"]
-    for judge, wanted in bonus.items():
-        assert found.loc[judge, "lo"] <= wanted <= found.loc[judge, "hi"]
-        assert found.loc[judge, "value"] == pytest.approx(wanted, abs=0.02)
-    assert found.loc[POOLED, "value"] == pytest.approx(np.mean(list(bonus.values())), abs=0.02)
-    # Who wrote nothing has no own text.
-    assert set(found.index) == {*bonus, POOLED}
-
-
 def test_a_taste_for_length_passes_for_self_preference_unless_it_is_held(rng):
     pairs = simulated(rng, scales=dict.fromkeys(QUALITY, 1.0))
-    size = {(n, name): rng.integers(20, 200) for n in pairs["cluster"].unique() for name in QUALITY}
+    texts = pd.DataFrame(product(pairs["cluster"].unique(), QUALITY), columns=TEXT)
     # The worst writer is long, and as a judge likes what is long; the others do not care.
-    size = {key: length * (5 if key[1] == "worst" else 1) for key, length in size.items()}
-    rows = [(*key, 0, 0, length) for key, length in size.items()]
-    columns = ["item_id", "responder", "step", "sample", "length"]
+    long = np.where(texts["responder"].eq("worst"), 5, 1)
+    texts["length"] = rng.integers(20, 200, len(texts)) * long
+    size = np.log1p(texts.set_index(TEXT)["length"])
     one, two = (
-        np.log1p([size[key] for key in zip(pairs["cluster"], pairs[side], strict=True)])
+        size[pd.MultiIndex.from_frame(pairs[["cluster", side]])].to_numpy()
         for side in ("first", "second")
     )
     pairs["score"] += np.where(pairs["judge"].eq("worst"), 0.08 * (one - two), 0.0)
-    found = coefficients(pairs, pd.DataFrame(rows, columns=columns)).xs("worst", level="judge")
+    every = coefficients(pairs, texts.assign(step=0, sample=0))
+    found = every.xs("worst", level="judge")
     assert found.loc["regression", "lo"] > 0.05
     assert abs(found.loc["regression_length", "value"]) < 0.03
+    # Of judges of one scale, a good writer has no bonus.
+    assert every.loc[("regression", "good"), "lo"] < 0 < every.loc[("regression", "good"), "hi"]
+    assert {*every.index.get_level_values("judge")} == {*QUALITY, POOLED}
 
 
 def test_noise_alone_passes_for_self_preference_with_one_scale_and_not_with_a_scale_each(rng):
@@ -182,13 +175,6 @@ def test_a_fit_that_does_not_settle_gives_no_coefficient(rng):
     effects, found = own_texts(pairs, resamples=20)
     assert not effects
     assert found.empty
-    # Nor do judges whose scales sum to zero: one prefers `a` in three pairs, the other one `b`.
-    columns = ["judge", "score", "cluster"]
-    pairs = pd.DataFrame([("j", 1.0, n) for n in "123"] + [("k", 0.0, "1")], columns=columns)
-    products = Products.of(pairs.assign(first="a", second="b", human=0.5))
-    scale, judged, _ = scaled.fitted(products.total[None], products.own, np.ones(2))
-    assert np.isnan(scale).all()
-    assert np.isnan(judged[0, :, :2]).all()
 
 
 def placebo(names, effect):

@@ -222,18 +222,7 @@ def of_tables(made: Frames, resamples: int | None = None) -> Judged:
     """The tables of a file as the studies read them, with so many resamples."""
     many = len(made["verdicts"]) >= MANY
     count = resamples or (min(RESAMPLES, FEWER) if many else RESAMPLES)
-    settings = Settings(
-        threshold=0.5,
-        human_ties="drop",
-        judge_ties="drop",
-        judge_tie="exact",
-        turns="all",
-        bins=8,
-        binning="count",
-        scale="log-perplexity",
-        bootstrap=ClusterBootstrap(count, seed=SEED),
-        panel=(),
-    )
+    settings = Settings(bootstrap=ClusterBootstrap(count, seed=SEED))
     # The texts, and with them their lengths, are left in the file.
     given = {**made, "responses": made["responses"].assign(length=0)}
     return Judged(STREAM, given, settings)

@@ -382,9 +382,9 @@ def scores_of(truths: pd.DataFrame, metric: str) -> pd.Series:
     return truths[truths["metric"].eq(metric)].set_index(["item_id", "responder"])["score"]
 
 
-def value_of(values: pd.Series, items: pd.Series, responders: pd.Series) -> Floats:
-    """The value of each row's text, by (item_id, responder); NaN where it is not known."""
-    found: Floats = values.reindex(pd.MultiIndex.from_arrays([items, responders])).to_numpy(float)
+def value_of(values: pd.Series, *keys: pd.Series) -> Floats:
+    """The value of each row by its keys, such as item_id and responder; NaN where none is known."""
+    found: Floats = values.reindex(pd.MultiIndex.from_arrays(keys)).to_numpy(float)
     return found
 
 

@@ -90,20 +90,23 @@ POSITION = ["dataset", "judge", "pairs", "n_decided", "n_both", *bounded(*RATES)
 Row = dict[str, object]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Which rows enter, how they count, and how intervals are made; see `selfpref.params`."""
+    """Which rows enter, how they count, and how intervals are made; see `selfpref.params`.
 
-    threshold: float
-    human_ties: formulas.Ties
-    judge_ties: formulas.Ties
-    judge_tie: formulas.JudgeTie
-    turns: formulas.Turns
-    bins: int
-    binning: Binning
-    scale: formulas.Scale
+    What is left out is as the recorded profile has it, whose numbers `selfpref measure` gives.
+    """
+
     bootstrap: ClusterBootstrap
-    panel: Sequence[str]
+    threshold: float = 0.5
+    human_ties: formulas.Ties = "drop"
+    judge_ties: formulas.Ties = "drop"
+    judge_tie: formulas.JudgeTie = "exact"
+    turns: formulas.Turns = "all"
+    bins: int = 8
+    binning: Binning = "count"
+    scale: formulas.Scale = "log-perplexity"
+    panel: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
