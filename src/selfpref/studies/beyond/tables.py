@@ -50,28 +50,6 @@ def together(parts: Iterable[pd.DataFrame], columns: Sequence[str]) -> pd.DataFr
     return found.assign(few=too_few(found))
 
 
-def wide(rows: pd.DataFrame) -> pd.DataFrame:
-    """The table for readers: one row a judge, gold label and unit, `value [lo, hi]` a statistic.
-
-    What rests on too few pairs is not quoted.
-
-    Args:
-        rows: As `long` returns them.
-    """
-    keys = [*KEY[:-1], "unit"]
-    if rows.empty:
-        return pd.DataFrame(columns=keys)
-    value, lo, hi = (
-        rows[name].astype(float).map("{:.2f}".format) for name in ("value", "lo", "hi")
-    )
-    cells = value.where(rows["lo"].isna(), value + " [" + lo + ", " + hi + "]")
-    # A minus sign, where a hyphen would make a spreadsheet read a formula.
-    cells = cells.str.replace("-", "\N{MINUS SIGN}").mask(rows["few"], "too few")
-    found = rows.assign(cell=cells.where(rows["n"].gt(0), ""))
-    found = found.pivot(index=keys, columns="statistic", values="cell").fillna("")
-    return found[[name for name in STATISTICS if name in found]].reset_index()
-
-
 def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.DataFrame:
     """How each statistic correlates with the preference that was put in.
 
