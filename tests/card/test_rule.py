@@ -136,12 +136,9 @@ def test_where_the_own_response_stands_in_one_place_nothing_is_said(b):
 
 def test_one_order_of_a_judge_that_takes_the_first_convicts_nobody():
     """No taste for itself is planted, and whose name sorts first is always read first."""
-    frame = judgments(items=150, judges=FOUR, responders=FOUR)
-    rng = np.random.default_rng(2)
-    frame = frame[frame["order"].eq("ab")]
-    first = frame["order"].str[0]
-    frame["verdict"] = frame["verdict"].mask(rng.random(len(frame)) < 0.4, first)
-    found = selfpref.measure(frame)
+    frame = judgments(items=150, judges=FOUR, responders=FOUR).query("order == 'ab'")
+    taken = np.random.default_rng(2).random(len(frame)) < 0.4
+    found = selfpref.measure(frame.assign(verdict=frame["verdict"].mask(taken, "a")))
     assert {found.answers[name].favours for name in FOUR} == {None}
     assert "ask in both orders" in str(found)
 
@@ -152,11 +149,10 @@ def test_a_fair_judge_of_better_responses_is_not_accused():
     assert found.answers["ann"].favours is True
     assert {found.answers[name].favours for name in FOUR[1:]} <= {False, None}
     frame = judgments(items=150, judges=FOUR, responders=FOUR)
-    rng = np.random.default_rng(3)
-    better = frame["responder_a"].eq("ann")
+    better, rng = frame["responder_a"].eq("ann"), np.random.default_rng(3)
     for column in ("label", "verdict"):
-        swap = better & frame[column].eq("b") & (rng.random(len(frame)) < 0.6)
-        frame.loc[swap, column] = "a"
+        swapped = better & frame[column].eq("b") & (rng.random(len(frame)) < 0.6)
+        frame[column] = frame[column].mask(swapped, "a")
     # One vote an annotator: the swap must not contradict itself.
     key = ["item", "responder_a", "responder_b", "annotator"]
     frame["label"] = frame.groupby(key)["label"].transform("first")

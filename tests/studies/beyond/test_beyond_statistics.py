@@ -15,7 +15,7 @@ from selfpref.statistics import choices, latent, scaled
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.beyond import sets
 from selfpref.studies.beyond.mitigations import by_rule
-from selfpref.studies.beyond.tables import STATISTICS, long, recovery
+from selfpref.studies.beyond.sets import STATISTICS, long, recovery
 from selfpref.studies.livebench.panel import Panel
 from selfpref.studies.xu.bias import Settings as XuSettings
 
