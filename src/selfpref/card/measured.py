@@ -6,9 +6,8 @@ dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,0
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +25,7 @@ from selfpref.formats.records import NO_NAMES
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
 from selfpref.statistics import bias, choices, judged, latent, scaled
 from selfpref.statistics.bias import names_of
-from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, at_once, bounded
+from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded
 from selfpref.statistics.choices import FACTOR, HALF
 from selfpref.statistics.judged import STUDY, Judged, Settings
 
@@ -233,43 +232,34 @@ def _sharper(data: Judged, judge: str) -> float:
 
     On the pairs of `beyond_no_preference`; NaN where there are none.
     """
-    own, place = data.own(judge), ["item_id", "opponent"]
-    votes = bias.vote_cells(data.votes(judge), place, "drop")
-    voted = own[own["decision"].isin((0, 1))].merge(votes, on=place)
-    person, itself = bias.against_votes(voted).sum(axis=0)
+    cells, _ = judged.against_votes(data, judge, judge)
+    person, itself = cells.sum(axis=0)
     if bias.too_few(person):
         return np.nan
-    return float((itself[[0, 3]].sum() - person[[0, 3]].sum()) / len(voted))
+    return float((itself[[0, 3]] - person[[0, 3]]).sum() / len(cells))
 
 
 def _frames(data: Judged) -> dict[str, pd.DataFrame]:
     """Every statistic of every judge, by what it is; `statistics` is a table of `choices`."""
     place = data, data.pairs, choices.HUMAN
     own, several = choices.from_pairs(*place), len(data.readers) > 1
-    made: dict[str, Callable[..., Any]] = {
-        "agreement": judged.agreement_with_human,
-        "position": judged.position,
-        "towards": judged.bias_by_judge_and_responder,
-    }
-    tasks = {name: partial(make, [data]) for name, make in made.items()}
-    tasks |= {"placebo": partial(scaled.placebos, data), "needed": partial(choices.needed, own)}
-    rows: list[Callable[[], Iterable[Row]]] = [
-        lambda: [*choices.of_judges(own)],
-        lambda: [*choices.against_people(data)],
-        lambda: [*choices.regressions(*place)],
-        lambda: latent.of_pairs(data)[0],
-    ]
-    # What another person shows, which two of these read, is computed once.
-    bias_of = judged.bias([data])
-    why = "nobody voted" if several else choices.ALONE
+    rows = [*choices.of_judges(own), *choices.against_people(data), *choices.regressions(*place)]
+    rows += latent.of_pairs(data)[0]
     if several and data.pairs["human"].notna().any():
-        rows.append(lambda: scaled.of_pairs(*place)[0])
+        rows += scaled.of_pairs(*place)[0]
     else:
+        why = "nobody voted" if several else choices.ALONE
         keys = [own.row(judge, REGRESSION) for judge in data.judges]
-        rows.append(lambda: [choices.told(key, MISSING, 0, 0, why) for key in keys])
-    found = at_once(lambda task: task(), [(task,) for task in (*tasks.values(), *rows)])
-    statistics = choices.table(row for part in found[len(tasks) :] for row in part)
-    return dict(zip(tasks, found, strict=False)) | {"bias": bias_of, "statistics": statistics}
+        rows += [choices.told(key, MISSING, 0, 0, why) for key in keys]
+    return {
+        "statistics": choices.table(rows),
+        "needed": choices.needed(own),
+        "bias": judged.bias([data]),
+        "towards": judged.bias_by_judge_and_responder([data]),
+        "placebo": scaled.placebos(data),
+        "agreement": judged.agreement_with_human([data]),
+        "position": judged.position([data]),
+    }
 
 
 def _answer(data: Judged, frames: Mapping[str, pd.DataFrame], judge: str) -> Answer:

@@ -298,8 +298,17 @@ def _two_votes(data: Judged, rows: pd.DataFrame, responder: str) -> pd.DataFrame
     return rows.merge(votes, on=OPPOSED)
 
 
-def _against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.Series]:
-    """Cells `[pairs, 2, 4]` of another person and the judge, and the cluster of each pair."""
+def against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.Series]:
+    """Cells of another person and of the judge against the same votes, and the clusters.
+
+    Args:
+        data: The data set.
+        judge: Whose verdicts; pairs that it decides and that have two votes or more enter.
+        responder: Whose responses.
+
+    Returns:
+        `[pairs, 2, 4]`, and the cluster of each pair.
+    """
     rows = data.turned(judge, responder)
     tied = rows["decision"].eq(0.5) & (data.settings.judge_ties == "drop")
     pairs = _two_votes(data, rows[rows["decision"].notna() & ~tied], responder)
@@ -322,7 +331,7 @@ def _beyond(
 
 def _judge(data: Judged, judge: str, responder: str, *names: str) -> Row:
     """What a judge shows beyond a person towards a responder."""
-    place = _against_votes(data, judge, responder)
+    place = against_votes(data, judge, responder)
     return _beyond(data, *place, formulas.beyond_no_preference, *names)
 
 
@@ -362,7 +371,7 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
 
 def _own_minus(data: Judged, judge: str, responder: str) -> dict[str, float]:
     """What a judge is beyond a person towards itself minus that towards another responder."""
-    own, other = (_against_votes(data, judge, of) for of in (judge, responder))
+    own, other = (against_votes(data, judge, of) for of in (judge, responder))
     sides = np.zeros((len(own[0]) + len(other[0]), 2, 2, 4))
     sides[: len(own[0]), 0], sides[len(own[0]) :, 1] = own[0], other[0]
 
