@@ -136,36 +136,28 @@ def clustered_errors(sums: Floats) -> Floats:
     return errors
 
 
-@dataclass(frozen=True)
-class Groups:
-    """The groups of a frame's rows, by cluster.
+def group_sums(
+    rows: pd.DataFrame, by: list[str], value: str = "value"
+) -> tuple[pd.DataFrame, Floats]:
+    """The groups of a frame's rows, and their sums by cluster.
 
-    Attributes:
-        keys: One row a group.
-        sums: Sum and count of the values of each cluster and group, `[clusters, groups, 2]`.
+    Args:
+        rows: With a column `cluster`; missing values are left out, their groups stay.
+        by: What makes a group.
+        value: The column that is summed.
+
+    Returns:
+        One row a group; sum and count of each cluster and group, `[clusters, groups, 2]`.
     """
-
-    keys: pd.DataFrame
-    sums: Floats
-
-    @classmethod
-    def of(cls, rows: pd.DataFrame, by: list[str], value: str = "value") -> "Groups":
-        """Group rows with a column `cluster`; missing values are left out, their groups stay."""
-        number = rows.groupby(by, observed=True, sort=True).ngroup().to_numpy()
-        keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
-        keys = keys.reset_index(drop=True).astype(dict.fromkeys(by, "str"))
-        cluster, names = pd.factorize(rows["cluster"], sort=True)
-        known = rows[value].notna().to_numpy() & (cluster >= 0)
-        values = rows[value].to_numpy(dtype=float)[known]
-        sums = np.zeros((len(names), len(keys), 2))
-        both = np.stack([values, np.ones_like(values)], axis=-1)
-        np.add.at(sums, (cluster[known], number[known]), both)
-        return cls(keys, sums)
-
-    @property
-    def means(self) -> Floats:
-        """The mean of each group, `[groups]`."""
-        return ratio(self.sums.sum(axis=0))
+    number = rows.groupby(by, observed=True, sort=True).ngroup().to_numpy()
+    keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
+    cluster, names = pd.factorize(rows["cluster"], sort=True)
+    known = rows[value].notna().to_numpy() & (cluster >= 0)
+    values = rows[value].to_numpy(dtype=float)[known]
+    sums = np.zeros((len(names), len(keys), 2))
+    place = cluster[known], number[known]
+    np.add.at(sums, place, np.stack([values, np.ones_like(values)], axis=-1))
+    return keys.reset_index(drop=True).astype(dict.fromkeys(by, "str")), sums
 
 
 @dataclass(frozen=True)
@@ -252,11 +244,10 @@ class ClusterBootstrap:
         """
         if rows.empty:
             return pd.DataFrame(columns=[*by, "mean", "se", "lo", "hi", "n"])
-        groups = Groups.of(rows, by)
-        found = pd.DataFrame(self.of_sums(groups.sums, ratio, *names))
-        counts = groups.sums[..., 1].sum(axis=0).astype(int)
-        made = groups.keys.assign(mean=groups.means, se=clustered_errors(groups.sums))
-        return made.join(found[["lo", "hi"]]).assign(n=counts)
+        keys, sums = group_sums(rows, by)
+        found = pd.DataFrame(self.of_sums(sums, ratio, *names))
+        made = keys.assign(mean=found["value"], se=clustered_errors(sums))
+        return made.join(found[["lo", "hi"]]).assign(n=sums[..., 1].sum(axis=0).astype(int))
 
     def of_sums(self, sums: Floats, statistics: Statistic, *names: str) -> list[Interval]:
         """As `estimates`, from the sums of each cluster, `[clusters, ...]`.
@@ -335,7 +326,7 @@ def share_intervals(sums: Floats, level: float = 0.95) -> list[Interval]:
     """The share and the interval of each group.
 
     Args:
-        sums: Part and whole of each cluster and group, `[clusters, groups, 2]`, as `Groups` and
+        sums: Part and whole of each cluster and group, `[clusters, groups, 2]`, as `group_sums` and
             `cluster_sums` make them.
         level: Coverage, 0..1.
     """
@@ -357,11 +348,10 @@ def group_shares(rows: pd.DataFrame, by: list[str], value: str, level: float) ->
     Returns:
         `by, share, lo, hi, n`, sorted by group.
     """
-    groups = Groups.of(rows, by, value)
-    found = pd.DataFrame(share_intervals(groups.sums, level), columns=list(Interval._fields))
-    found = found.rename(columns={"value": "share"})[["share", "lo", "hi"]]
-    counts = groups.sums[..., 1].sum(axis=0).astype(int)
-    return groups.keys.join(found).assign(n=counts)
+    keys, sums = group_sums(rows, by, value)
+    bounds = [one[:3] for one in share_intervals(sums, level)]
+    found = keys.join(pd.DataFrame(bounds, columns=["share", "lo", "hi"]))
+    return found.assign(n=sums[..., 1].sum(axis=0).astype(int))
 
 
 def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Interval:

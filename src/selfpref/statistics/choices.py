@@ -378,7 +378,7 @@ def against_people(data: Judged) -> Iterator[Row]:
     """EO beyond that of another person in the judge's place, of every judge with own pairs."""
     name = "beyond_no_preference"
     for judge, place in data.no_preference.items():
-        found = Interval(*(float(place[column]) for column in bounded(name)))
+        found = Interval(*(place[column] for column in bounded(name)))
         row = key_of(data.name, HUMAN, judge=judge, statistic=name)
         yield told(row, found, place["n"], data.own(judge)["human"].count(), place["status"])
 
@@ -493,7 +493,8 @@ def influence(rows: Floats, statistic: Statistic) -> Floats:
 
     Args:
         rows: What each row adds to the sums, `[rows, ...]`.
-        statistic: From sums `[batch, ...]` to values `[batch]`.
+        statistic: From sums `[batch, ...]` to values `[batch]`, or to several of which the first
+            counts.
 
     Returns:
         `[rows]`; NaN where the statistic does not exist.
@@ -501,8 +502,8 @@ def influence(rows: Floats, statistic: Statistic) -> Floats:
     flat = rows.reshape(len(rows), -1)
     total = flat.sum(axis=0)
     steps = np.eye(len(total)) * STEP * len(rows)
-    ends = [total + sign * steps for sign in (1, -1)]
-    up, down = (statistic(end.reshape(-1, *rows.shape[1:])) for end in ends)
+    ends = np.concatenate([total + steps, total - steps]).reshape(-1, *rows.shape[1:])
+    up, down = statistic(ends).reshape(2, len(total), -1)[..., 0]
     values: Floats = flat @ (up - down) / (2 * STEP)
     return values - values.mean()
 
@@ -574,19 +575,13 @@ def needed(data: Judgments) -> pd.DataFrame:
             ("excess", stacked, bias.excess),
         ):
             decided = cells[:, 0].sum(axis=1) > 0
-            noise = plan(cells[decided], prompts[decided], partial(_first, formula))
+            noise = plan(cells[decided], prompts[decided], formula)
             row = data.row(judge, statistic) | noise
             row |= {} if statistic == PARITY else on_sides(cells)
             for wanted in BIASES if noise else ():
                 pairs = pairs_for(wanted, noise)
-                counts = {
-                    "pairs": ceil(pairs),
-                    "prompts": ceil(pairs / noise["n"] * noise["n_prompts"]),
-                }
-                found.append(row | counts | {"bias": wanted})
+                prompts_for = pairs / noise["n"] * noise["n_prompts"]
+                found.append(
+                    row | {"bias": wanted, "pairs": ceil(pairs), "prompts": ceil(prompts_for)}
+                )
     return pd.DataFrame(found, columns=NEEDED)
-
-
-def _first(formula: Statistic, totals: Floats) -> Floats:
-    """A statistic of the first judge, from totals `[batch, judges, 4]`."""
-    return formula(totals)[..., 0]

@@ -30,7 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -87,7 +87,7 @@ RATES = {
     "reversal_rate": ["reversed", "both_orders"],
 }
 POSITION = ["dataset", "judge", "pairs", "n_decided", "n_both", *bounded(*RATES), "one_place"]
-Row = dict[str, object]
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ import pandas as pd
 import pyarrow
 
 from selfpref.statistics.bias import both, of_two
-from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, at_once
+from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_sums, ratio
 from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
@@ -211,7 +211,9 @@ def means(
 
     def of(dataset: str, part: pd.DataFrame) -> pd.DataFrame:
         found = bootstrap.group_means(part, by, name, dataset)
-        return found.assign(**{column: Groups.of(part, by, column).means for column in also})
+        return found.assign(
+            **{column: ratio(group_sums(part, by, column)[1].sum(axis=0)) for column in also}
+        )
 
     parts = at_once(of, rows.groupby("dataset", observed=True))
     if not parts:

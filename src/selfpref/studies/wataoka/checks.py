@@ -42,9 +42,9 @@ from selfpref.statistics.bias import CELLS, PAIR, vote_cells
 from selfpref.statistics.bootstrap import (
     ClusterBootstrap,
     Floats,
-    Groups,
     bounded,
     group_shares,
+    group_sums,
     ratio,
 )
 from selfpref.statistics.judged import STUDY, Judged
@@ -311,7 +311,7 @@ def oracle_agreement(sets: Sequence[Judged]) -> pd.DataFrame:
             table = group_shares(part, ["judge"], "agrees", data.bootstrap.level)
             table["writes"] = table["judge"].isin(data.judges)
             if table["writes"].any():
-                sums = Groups.of(part, ["judge"], "agrees").sums[:, table["writes"]]
+                sums = group_sums(part, ["judge"], "agrees")[1][:, table["writes"]]
                 names = "mean", str(prompts), "oracle"
                 (mean,) = data.bootstrap.of_sums(sums, _mean_ratio, *names)
                 values = MEAN, mean.value, mean.lo, mean.hi, int(sums[..., 1].sum()), True
