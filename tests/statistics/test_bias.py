@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from selfpref.statistics import bias
 from selfpref.statistics.bias import CELLS, equal_opportunity, vote_cells
@@ -12,9 +10,6 @@ from selfpref.statistics.bootstrap import ClusterBootstrap
 
 # Fig. 2 of the paper, GPT-4.
 PRINTED = [1852, 108, 160, 118]
-outcomes = st.lists(
-    st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=2, max_size=40
-).filter(lambda rows: {human for human, _ in rows} == {0.0, 1.0})
 
 
 def cells_of(pairs, human_ties="drop", judge_ties="drop"):
@@ -33,15 +28,9 @@ def test_the_papers_counts_give_its_numbers():
     assert round(bias.demographic_parity_interval(*pairs_of(PRINTED), 0.95).value, 3) == 0.798
 
 
-@given(outcomes)
-def test_the_laws_of_the_definition(pairs):
-    value = equal_opportunity(cells_of(pairs))
-    assert -1 <= value <= 1
-    # It turns with the sides; is 1 of a judge that always picks itself, 0 of one that copies.
-    turned = [(1 - human, 1 - decision) for human, decision in pairs]
-    assert equal_opportunity(cells_of(turned)) == pytest.approx(-value)
-    assert equal_opportunity(cells_of([(human, 1.0) for human, _ in pairs])) == 1
-    assert equal_opportunity(cells_of([(human, human) for human, _ in pairs])) == 0
+def test_it_turns_with_the_sides_and_is_1_of_a_judge_that_always_picks_itself():
+    assert equal_opportunity([12, 3, 4, 11]) == -equal_opportunity([11, 4, 3, 12]) != 0
+    assert equal_opportunity([[9, 0, 5, 0], [9, 0, 0, 5]]).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

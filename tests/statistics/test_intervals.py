@@ -31,23 +31,17 @@ def test_intervals_agree_with_scipy(rng):
     assert (ours.lo, ours.hi) == pytest.approx(tuple(theirs), abs=0.02)
 
 
-def test_intervals_cover_a_known_bias_at_the_nominal_rate(rng):
-    """200 data sets of 150 prompts with 2 pairs each and a true EO of 0.3; nominal 95 %."""
-    truth, hits, repeats = 0.3, 0, 200
-    for n in range(repeats):
-        human = rng.random((150, 2)) < 0.6
-        # Both pairs of a prompt share a draw half of the time, so that they are correlated.
-        shared, alone = rng.random((150, 1)), rng.random((150, 2))
-        draw = np.where(rng.random((150, 2)) < 0.5, shared, alone)
-        own = draw < np.where(human, 0.8, 0.5)
-        cells = np.stack([human & own, human & ~own, ~human & own, ~human & ~own], axis=-1)
-        found = ClusterBootstrap(500, seed=n).estimate(
-            cells.reshape(-1, 4), np.arange(150).repeat(2), equal_opportunity
+def test_clusters_are_resampled_and_not_rows(rng):
+    cells = np.eye(4)[rng.integers(0, 4, 60)]
+    once, twice = (
+        ClusterBootstrap(500).estimate(
+            np.repeat(cells, n, axis=0), np.arange(60).repeat(n), equal_opportunity
         )
-        hits += found.lo <= truth <= found.hi
-    # Five standard errors of the share below the nominal rate, three above.
-    error = np.sqrt(0.95 * 0.05 / repeats)
-    assert 0.95 - 5 * error <= hits / repeats <= min(1.0, 0.95 + 3 * error)
+        for n in (1, 2)
+    )
+    assert once == twice
+    alone = one_a_row(ClusterBootstrap(500), np.repeat(cells, 2, axis=0), equal_opportunity)
+    assert alone.hi - alone.lo < 0.85 * (twice.hi - twice.lo)
 
 
 def test_a_stream_follows_from_its_names_alone(monkeypatch):

@@ -580,8 +580,6 @@ def needed(data: Judgments) -> pd.DataFrame:
             row |= {} if statistic == PARITY else on_sides(cells)
             for wanted in BIASES if noise else ():
                 pairs = pairs_for(wanted, noise)
-                prompts_for = pairs / noise["n"] * noise["n_prompts"]
-                found.append(
-                    row | {"bias": wanted, "pairs": ceil(pairs), "prompts": ceil(prompts_for)}
-                )
+                needs = {"pairs": pairs, "prompts": pairs / noise["n"] * noise["n_prompts"]}
+                found.append(row | {name: ceil(n) for name, n in needs.items()} | {"bias": wanted})
     return pd.DataFrame(found, columns=NEEDED)
