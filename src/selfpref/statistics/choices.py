@@ -504,8 +504,9 @@ def influence(rows: Floats, statistic: Statistic) -> Floats:
     steps = np.eye(len(total)) * STEP * len(rows)
     ends = np.concatenate([total + steps, total - steps]).reshape(-1, *rows.shape[1:])
     up, down = statistic(ends).reshape(2, len(total), -1)[..., 0]
-    values: Floats = flat @ (up - down) / (2 * STEP)
-    return values - values.mean()
+    values = flat @ (up - down) / (2 * STEP)
+    centred: Floats = values - values.mean()
+    return centred
 
 
 def intraclass(values: Floats, clusters: pd.Series) -> float:
