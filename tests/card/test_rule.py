@@ -61,14 +61,8 @@ def test_the_regression_decides_where_there_are_several_judges(b, controls, favo
 @pytest.mark.parametrize(
     ("design", "said"),
     [
-        (
-            {"own": 9},
-            "its own response on only 9 of its pairs; 10 are needed: add pairs with weaker",
-        ),
-        (
-            {"other": 9},
-            "the other response on only 9 of its pairs; 10 are needed: add pairs with str",
-        ),
+        ({"own": 9}, "only 9 of its pairs; 10 are needed: add pairs with weaker opponents"),
+        ({"other": 9}, "only 9 of its pairs; 10 are needed: add pairs with stronger opponents"),
         ({"own": 60, "other": 0}, "people prefer the other response on only 0 of its pairs"),
         ({"own": 0, "other": 0}, "no pair with its own response has both a vote and a verdict"),
         ({"b": (0.05, -0.05, 0.15)}, "neither 0 nor 0.10, which would matter, is ruled out; these"),
