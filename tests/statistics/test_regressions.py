@@ -175,6 +175,12 @@ def test_a_fit_that_does_not_settle_gives_no_coefficient(rng):
     effects, found = own_texts(pairs, resamples=20)
     assert not effects
     assert found.empty
+    # Nor do judges whose scales sum to zero: one prefers `a` in three pairs, the other one `b`.
+    columns = ["judge", "score", "cluster"]
+    pairs = pd.DataFrame([("j", 1.0, n) for n in "123"] + [("k", 0.0, "1")], columns=columns)
+    products = Products.of(pairs.assign(first="a", second="b", human=0.5))
+    scale, *_ = scaled.fitted(products.total[None], products.own, np.ones(2))
+    assert np.isnan(scale).all()
 
 
 def placebo(names, effect):
