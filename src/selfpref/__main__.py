@@ -166,7 +166,7 @@ def measure(arguments: Arguments) -> int:
       zcat judgments.jsonl.gz | selfpref measure - --fail-on favours
     """
     from selfpref.card.measured import read
-    from selfpref.card.words import brief_text, parts
+    from selfpref.card.words import brief_text, html, parts
 
     written = [path for path in (arguments.json, arguments.html) if path]
     given = [*arguments.judgments, *filter(None, [arguments.votes]), *written]
@@ -183,8 +183,6 @@ def measure(arguments: Arguments) -> int:
         card = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
         write_text(arguments.json, f"{card}\n")
     if arguments.html:
-        from selfpref.card.page import html
-
         write_text(arguments.html, html(found))
     try:
         shown = brief_text(**parts(found.numbers)) if arguments.brief else found
@@ -203,7 +201,8 @@ def validate(arguments: Arguments) -> None:
     """What each measure sees of simulated judges, one planted property each."""
     from selfpref.card import validate
 
-    found = validate.like(arguments.like) if arguments.like else validate.table()
+    asked = (*validate.design(), validate.NAMES)
+    found = validate.table(*(validate.like(arguments.like) if arguments.like else asked))
     print(validate.markdown(found), end="")
 
 

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import selfpref
@@ -23,10 +22,8 @@ def rows(items=40, favour=1.5):
             for judge in JUDGES:
                 own = judge == responder == "ann" and not key
                 score = 4 + 4 * key + favour * own + rng.normal(scale=0.5)
-                yield {"item": item, "judge": judge, "responder": responder} | {
-                    "score": round(score, 2),
-                    "key": int(key),
-                }
+                names = {"item": item, "judge": judge, "responder": responder}
+                yield names | {"score": round(score, 2), "key": int(key)}
 
 
 def written(tmp_path, records, name="marks.jsonl"):
@@ -41,33 +38,24 @@ def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(tmp_path, capsys):
     assert main(["measure", str(path), "--json", str(made), "--html", str(page)]) == 0
     text = capsys.readouterr().out
     assert text.startswith("ann: favours itself, because it marks its own wrong answers +1.")
+    assert "ann: favours itself" in page.read_text()
     found = json.loads(made.read_text())["judges"]
     assert found["ann"]["favours_itself"] is True
     assert {found[one]["favours_itself"] for one in ("bob", "cid")} <= {None, False}
-    wrong = next(
-        one
-        for one in found["ann"]["third_judge"]
-        if (one["scale"], one["kind"]) == ("marks", "both wrong")
-    )
+    wrong = found["ann"]["third_judge"][0]
+    assert (wrong["scale"], wrong["kind"]) == ("marks", "both wrong")
     assert wrong["value"] == pytest.approx(1.5, abs=0.3)
     assert wrong["lo"] > 0
-    assert "ann: favours itself" in page.read_text()
-
-
-def test_few_items_tell_nothing_and_one_judge_can_be_asked_for(tmp_path, capsys):
-    assert main(["measure", str(written(tmp_path, rows(items=6))), "--judge", "ann"]) == 0
-    text = capsys.readouterr().out
-    assert "ann: cannot tell, because only" in text
-    assert "bob" not in text
+    few = selfpref.read(written(tmp_path, rows(items=6), "few.jsonl"), judge="ann")
+    assert str(few).startswith("ann: cannot tell, because only")
+    assert [*few.answers] == ["ann"]
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"score": "high"}, "line 2: score 'high' is no number"),
         ({"key": 7}, "line 2: key 7 is not between 0 and 1"),
         ({"score": None}, "line 2: no 'score'; it needs item, judge, responder, score, key"),
-        ({"colour": "red"}, "line 2: unknown column 'colour'; remove or rename it"),
         ({"judge": "ann"}, "line 2: a second mark of item '0' by 'ann', as in"),
         ({"key": 0.5}, "another key of this answer than in"),
     ],
@@ -75,10 +63,8 @@ def test_few_items_tell_nothing_and_one_judge_can_be_asked_for(tmp_path, capsys)
 def test_a_bad_row_is_named_with_the_remedy(tmp_path, change, told):
     records = list(rows(items=2))
     records[1] |= change
-    with pytest.raises(SelfprefError) as refused:
+    with pytest.raises(SelfprefError, match=told):
         marks.read(written(tmp_path, records), {})
-    assert told in str(refused.value)
-    assert len(str(refused.value).splitlines()) == 1
 
 
 def test_marks_of_nobodys_own_answers_and_votes_beside_marks_are_refused(tmp_path, capsys):
@@ -91,12 +77,3 @@ def test_marks_of_nobodys_own_answers_and_votes_beside_marks_are_refused(tmp_pat
     (votes := tmp_path / "votes.jsonl").write_text(path.read_text())
     assert main(["measure", str(path), "--votes", str(votes)]) == 1
     assert "marks have a key, and no votes" in capsys.readouterr().err
-
-
-def test_a_csv_with_tasks_and_clusters_is_read(tmp_path):
-    path = tmp_path / "marks.csv"
-    pd.DataFrame(rows(items=3)).assign(task="sums", cluster="all").to_csv(path, index=False)
-    found = marks.read(path, {"ann": "eve"})
-    assert set(found["judge"]) == {"eve", "bob", "cid"}
-    assert set(found["cluster"]) == {"all"}
-    assert selfpref.read(path).answers["ann"].favours is None

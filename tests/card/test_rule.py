@@ -58,76 +58,26 @@ def test_the_regression_decides_where_there_are_several_judges(b, controls, favo
     assert (found.favours, found.verdict) == (favours, said)
 
 
-# A design, and all that is said of it.
-SAID = [
-    (
-        {"own": 9},
-        "people prefer its own response on only 9 of its pairs; 10 are needed: add pairs "
-        "with weaker opponents",
-    ),
-    (
-        {"other": 9},
-        "people prefer the other response on only 9 of its pairs; 10 are needed: add "
-        "pairs with stronger opponents",
-    ),
-    (
-        {"own": 60, "other": 0},
-        "people prefer the other response on only 0 of its pairs; 10 are "
-        "needed: add pairs with stronger opponents",
-    ),
-    (
-        {"own": 0, "other": 0},
-        "no pair with its own response has both a vote and a verdict; give "
-        "people's votes, beside them or with --votes",
-    ),
-    (
-        {"b": (0.2, 0.1, 0.3)},
-        "it adds +0.20 [+0.10, +0.30] more to its own responses' probability of "
-        "being chosen than the other judges do, and less to everyone else's",
-    ),
-    (
-        {"b": (0.05, 0.02, 0.08)},
-        "it adds +0.05 [+0.02, +0.08] more to its own responses' probability of being chosen than "
-        "the other judges do, and less to everyone else's, but under the 0.10 that would matter",
-    ),
-    (
-        {"b": (0.02, -0.04, 0.08)},
-        "it adds +0.02 [-0.04, +0.08] more to its own responses' probability "
-        "of being chosen than the other judges do, less than the 0.10 that would matter",
-    ),
-    (
-        {"b": (0.05, -0.05, 0.15)},
-        "it adds +0.05 [-0.05, +0.15] more to its own responses' probability of being chosen than "
-        "the other judges do: neither 0 nor 0.10, which would matter, is ruled out; these data "
-        "could show 0.14 or more",
-    ),
-    (
-        {"beyond": (0.3, 0.2, 0.4)},
-        "it favours its own responses by +0.30 [+0.20, +0.40] more than a person in its place, but "
-        "a judge that only errs in other ways than people shows that too; "
-        "more judges of the same pairs, who need not have written anything, or opponents of other "
-        "qualities, may tell",
-    ),
-    (
-        {"beyond": (0.0, -0.05, 0.05)},
-        "it favours its own responses by +0.00 [-0.05, +0.05] more "
-        "than a person in its place, less than the 0.13 that would matter",
-    ),
-    (
-        {},
-        "no second judge read the same responses, and no second judge read the same responses; "
-        "more judges of the same pairs, who need not have written anything, or opponents of other "
-        "qualities, may tell",
-    ),
-]
-
-
-@pytest.mark.parametrize(("design", "said"), SAID)
-def test_what_is_said_of_each_design(design, said):
+@pytest.mark.parametrize(
+    ("design", "said"),
+    [
+        ({"own": 9}, "only 9 of its pairs; 10 are needed: add pairs with weaker opponents"),
+        ({"other": 9}, "only 9 of its pairs; 10 are needed: add pairs with stronger opponents"),
+        ({"own": 60, "other": 0}, "people prefer the other response on only 0 of its pairs"),
+        ({"own": 0, "other": 0}, "no pair with its own response has both a vote and a verdict"),
+        ({"b": (0.05, -0.05, 0.15)}, "neither 0 nor 0.10, which would matter, is ruled out; these"),
+        ({"b": (0.05, -0.05, 0.15)}, "these data could show 0.14 or more"),
+        ({"beyond": (0.3, 0.2, 0.4)}, "by +0.30 [+0.20, +0.40] more than a person in its place"),
+        (
+            {},
+            "no second judge read the same responses, and no second judge read the same responses",
+        ),
+    ],
+)
+def test_what_is_missing_is_said_with_the_remedy(design, said):
     found = answer("me", rows(**design), placebo(0.2, 0.05), 0.3, 0.1, {})
-    assert found.because == said
-    if not design or {"own", "other"} & {*design}:
-        assert str(found) == f"me: cannot tell, because {said}"
+    assert str(found).startswith("me: cannot tell, because ")
+    assert said in found.because
 
 
 def test_what_matters_is_what_a_judge_could_take():
@@ -180,21 +130,11 @@ def test_where_the_own_response_stands_in_one_place_nothing_is_said(b):
 
 def test_one_order_of_a_judge_that_takes_the_first_convicts_nobody():
     """No taste for itself is planted, and whose name sorts first is always read first."""
-    frame = judgments(items=150, judges=FOUR, responders=FOUR)
-    rng = np.random.default_rng(2)
-    frame = frame[frame["order"].eq("ab")]
-    first = frame["order"].str[0]
-    frame["verdict"] = frame["verdict"].mask(rng.random(len(frame)) < 0.4, first)
-    found = selfpref.measure(frame)
+    frame = judgments(items=150, judges=FOUR, responders=FOUR).query("order == 'ab'")
+    taken = np.random.default_rng(2).random(len(frame)) < 0.4
+    found = selfpref.measure(frame.assign(verdict=frame["verdict"].mask(taken, "a")))
     assert {found.answers[name].favours for name in FOUR} == {None}
     assert "ask in both orders" in str(found)
-
-
-def test_what_too_few_judges_cannot_tell_is_not_said():
-    two = ("ann", "bob")
-    found = selfpref.measure(judgments({"ann": 1.5}, items=100, judges=two, responders=two))
-    assert found.answers["ann"].favours is None
-    assert "or opponents of other qualities, may tell" in str(found)
 
 
 def test_a_fair_judge_of_better_responses_is_not_accused():
@@ -203,11 +143,10 @@ def test_a_fair_judge_of_better_responses_is_not_accused():
     assert found.answers["ann"].favours is True
     assert {found.answers[name].favours for name in FOUR[1:]} <= {False, None}
     frame = judgments(items=150, judges=FOUR, responders=FOUR)
-    rng = np.random.default_rng(3)
-    better = frame["responder_a"].eq("ann")
+    better, rng = frame["responder_a"].eq("ann"), np.random.default_rng(3)
     for column in ("label", "verdict"):
-        swap = better & frame[column].eq("b") & (rng.random(len(frame)) < 0.6)
-        frame.loc[swap, column] = "a"
+        swapped = better & frame[column].eq("b") & (rng.random(len(frame)) < 0.6)
+        frame[column] = frame[column].mask(swapped, "a")
     # One vote an annotator: the swap must not contradict itself.
     key = ["item", "responder_a", "responder_b", "annotator"]
     frame["label"] = frame.groupby(key)["label"].transform("first")

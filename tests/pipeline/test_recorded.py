@@ -25,7 +25,7 @@ TABLES = """
 livebench majority_vote scores agreement audit
 panickssery correlation audit ordering deltas wordings inverted_correlation checks
 xu fig2_skewness size
-beyond beyond beyond_wide forest_pairs forest_contests ratings preferences rates_pairs
+beyond beyond forest_pairs forest_contests ratings preferences rates_pairs
 beyond rates_contests ratings_rubric preferences_controls placebo scales recovery mitigations
 beyond mitigation_changes power
 """

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from selfpref.statistics.bias import equal_opportunity
-from selfpref.statistics.choices import parity
-from selfpref.statistics.power import Plan, influence, intraclass, plan
+from selfpref.statistics.choices import influence, intraclass, pairs_for, parity, plan
 
 
 def rows_of(*counts):
@@ -27,10 +26,11 @@ def test_the_variance_of_equal_opportunity_and_parity_is_that_of_shares():
 
 def test_the_textbook_number_of_rows_for_a_share():
     """To see a share of 0.6 against 0.5 takes (1.96 + 0.84)^2 * 0.25 / 0.01 = 196.2 rows."""
-    share = Plan(100, 100, variance=0.25, correlation=0.0, effect=1.0)
-    assert share.pairs(0.1) == pytest.approx(196.2, abs=0.1)
+    share = plan(rows_of(50, 50, 0, 0), pd.Series(range(100)), lambda totals: totals[:, 0] / 100)
+    assert (share["n"], share["effect"], share["sd"]) == (100, 1, pytest.approx(0.5, abs=0.003))
+    assert pairs_for(0.1, share) == pytest.approx(196.2 * 100 / 99, abs=0.1)
     # With these 100 rows, that many of a bias is seen.
-    assert share.pairs(share.detectable()) == pytest.approx(100)
+    assert pairs_for(share["detectable"], share) == pytest.approx(100)
 
 
 @pytest.mark.parametrize(
@@ -41,24 +41,14 @@ def test_the_textbook_number_of_rows_for_a_share():
 def test_the_intraclass_correlation_by_hand(values, correlation):
     clusters = pd.Series(["x", "x", "y", "y"])
     assert intraclass(np.array(values, dtype=float), clusters) == correlation
-    # Without repeated prompts there is nothing to correct.
-    assert intraclass(np.arange(4.0), pd.Series(list("abcd"))) == 0
 
 
-def test_prompts_whose_pairs_are_alike_count_once():
-    once, copied = (
-        plan(
-            np.repeat(rows_of(4, 3, 3, 4), n, axis=0),
-            pd.Series(range(14)).repeat(n),
-            equal_opportunity,
-        )
-        for n in (1, 3)
-    )
-    assert (once.n, once.n_prompts, once.effect) == (14, 14, 1.0)
-    assert (copied.n, copied.n_prompts) == (42, 14)
-    assert copied.effect == pytest.approx(1 + (3 - 1) * copied.correlation) == pytest.approx(3)
-
-
-def test_no_plan_where_nothing_varies():
+def test_prompts_whose_pairs_are_alike_count_once_and_nothing_varies_without_a_plan():
+    rows, clusters = rows_of(4, 3, 3, 4), pd.Series(range(14))
+    once = plan(rows, clusters, equal_opportunity)
+    copied = plan(np.repeat(rows, 3, axis=0), clusters.repeat(3), equal_opportunity)
+    assert (once["n"], once["n_prompts"], once["effect"]) == (14, 14, 1.0)
+    assert (copied["n"], copied["n_prompts"]) == (42, 14)
+    assert copied["effect"] == pytest.approx(1 + 2 * copied["correlation"]) == pytest.approx(3)
     for counts in ((5, 0, 5, 0), (5, 5, 0, 0), (1, 0, 0, 0)):
-        assert plan(rows_of(*counts), pd.Series(range(sum(counts))), equal_opportunity) is None
+        assert not plan(rows_of(*counts), pd.Series(range(sum(counts))), equal_opportunity)

@@ -1,6 +1,6 @@
 """Least squares against others' programs; own terms on judges whose preferences are known."""
 
-from itertools import combinations
+from itertools import combinations, product
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,9 +10,9 @@ import statsmodels.api as sm
 from conftest import SETTINGS, counted
 
 from selfpref import tables
-from selfpref.statistics import effects, scaled
+from selfpref.statistics import choices, scaled
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.effects import POOLED, between, by_name
+from selfpref.statistics.choices import POOLED, between, by_name
 from selfpref.statistics.regression import fit, pearson, slope_of_sums
 from selfpref.statistics.scaled import EACH, ONE, Products
 
@@ -55,6 +55,7 @@ def test_slopes_of_sums_and_correlations_are_those_of_the_rows(rng):
     assert np.isnan(pearson(np.ones(4), y))
 
 
+TEXT = ["item_id", "responder"]
 QUALITY = {"best": 1.0, "good": 0.4, "poor": -0.4, "worst": -1.0}
 # The steadiest judge writes best: what looks like self-preference with one scale for all.
 SCALES = {"best": 1.8, "good": 1.2, "poor": 0.6, "worst": 0.4}
@@ -80,7 +81,7 @@ def coefficients(pairs, responses=None):
     """The rows of the regression with one scale, by judge and statistic."""
     texts = counted(tables.empty("responses")) if responses is None else responses
     data = SimpleNamespace(name="d", settings=SETTINGS, tables={"responses": texts})
-    found = effects.of_pairs(data, pairs.assign(item_id=pairs["cluster"]), "human")
+    found = choices.regressions(data, pairs.assign(item_id=pairs["cluster"]), "human")
     return pd.DataFrame(found).set_index(["statistic", "judge"])
 
 
@@ -93,33 +94,25 @@ def alone(pairs):
     return found.set_index(["model", "judge", "responder"])
 
 
-def test_judges_of_one_scale_have_their_bonus_and_a_good_writer_none(rng):
-    bonus = {"best": 0.0, "good": 0.1, "poor": -0.05}
-    pairs = simulated(rng, bonus, dict.fromkeys([*bonus, "outsider"], 1.0))
-    found = coefficients(pairs).loc["regression"]
-    for judge, wanted in bonus.items():
-        assert found.loc[judge, "lo"] <= wanted <= found.loc[judge, "hi"]
-        assert found.loc[judge, "value"] == pytest.approx(wanted, abs=0.02)
-    assert found.loc[POOLED, "value"] == pytest.approx(np.mean(list(bonus.values())), abs=0.02)
-    # Who wrote nothing has no own text.
-    assert set(found.index) == {*bonus, POOLED}
-
-
 def test_a_taste_for_length_passes_for_self_preference_unless_it_is_held(rng):
     pairs = simulated(rng, scales=dict.fromkeys(QUALITY, 1.0))
-    size = {(n, name): rng.integers(20, 200) for n in pairs["cluster"].unique() for name in QUALITY}
+    texts = pd.DataFrame(product(pairs["cluster"].unique(), QUALITY), columns=TEXT)
     # The worst writer is long, and as a judge likes what is long; the others do not care.
-    size = {key: length * (5 if key[1] == "worst" else 1) for key, length in size.items()}
-    rows = [(*key, 0, 0, length) for key, length in size.items()]
-    columns = ["item_id", "responder", "step", "sample", "length"]
+    long = np.where(texts["responder"].eq("worst"), 5, 1)
+    texts["length"] = rng.integers(20, 200, len(texts)) * long
+    size = np.log1p(texts.set_index(TEXT)["length"])
     one, two = (
-        np.log1p([size[key] for key in zip(pairs["cluster"], pairs[side], strict=True)])
+        size[pd.MultiIndex.from_frame(pairs[["cluster", side]])].to_numpy()
         for side in ("first", "second")
     )
     pairs["score"] += np.where(pairs["judge"].eq("worst"), 0.08 * (one - two), 0.0)
-    found = coefficients(pairs, pd.DataFrame(rows, columns=columns)).xs("worst", level="judge")
+    every = coefficients(pairs, texts.assign(step=0, sample=0))
+    found = every.xs("worst", level="judge")
     assert found.loc["regression", "lo"] > 0.05
     assert abs(found.loc["regression_length", "value"]) < 0.03
+    # Of judges of one scale, a good writer has no bonus.
+    assert every.loc[("regression", "good"), "lo"] < 0 < every.loc[("regression", "good"), "hi"]
+    assert {*every.index.get_level_values("judge")} == {*QUALITY, POOLED}
 
 
 def test_noise_alone_passes_for_self_preference_with_one_scale_and_not_with_a_scale_each(rng):
@@ -186,9 +179,8 @@ def test_a_fit_that_does_not_settle_gives_no_coefficient(rng):
     columns = ["judge", "score", "cluster"]
     pairs = pd.DataFrame([("j", 1.0, n) for n in "123"] + [("k", 0.0, "1")], columns=columns)
     products = Products.of(pairs.assign(first="a", second="b", human=0.5))
-    scale, judged, _ = scaled.fitted(products.total[None], products.own, np.ones(2))
+    scale, *_ = scaled.fitted(products.total[None], products.own, np.ones(2))
     assert np.isnan(scale).all()
-    assert np.isnan(judged[0, :, :2]).all()
 
 
 def placebo(names, effect):
@@ -200,12 +192,12 @@ def placebo(names, effect):
 def test_the_permutation_counts_assignments_whose_mean_is_no_smaller(rng):
     effect = {"aa": 0.2, "ab": 0.0, "ac": 0.1, "ba": 0.1, "bb": 0.1, "bc": -0.4}
     cells = placebo(("ab", "abc"), lambda judge, of: effect[judge + of])
-    (found,) = scaled.permuted(cells, rng).to_dict("records")
-    # Of the six ways only the true one has a mean of 0.15.
-    assert (found["p"], found["judges"], found["assignments"]) == (1 / 6, 2, 6)
-    assert [found["own"], found["others"]] == pytest.approx([0.15, (0.0 + 0.1 + 0.1 - 0.4) / 4])
-    (fewer,) = scaled.permuted(cells[cells["effect"].ne(-0.4)], rng).to_dict("records")
-    assert (fewer["assignments"], fewer["p"]) == (4, 0.25)
+    # Of the six ways only the true one has a mean of 0.15; of four without the last cell, too.
+    for rows, ways in ((cells, 6), (cells[cells["effect"].ne(-0.4)], 4)):
+        (found,) = scaled.permuted(rows, rng).to_dict("records")
+        assert (found["p"], found["assignments"]) == (1 / ways, ways)
+        others = rows.loc[~rows["own"], "effect"].mean()
+        assert [found["own"], found["others"]] == pytest.approx([0.15, others])
     # Of many assignments some are drawn, and the true one counts.
     many = scaled.permuted(placebo(["abcdefgh"] * 2, lambda judge, of: float(judge == of)), rng)
     assert many["assignments"].tolist() == [scaled.MOST + 1]

@@ -67,11 +67,7 @@ def test_means_by_judge_and_pooled_and_wrong_minus_right():
     assert of.loc[("y", "own wrong"), "value"] == (7 - 3) - (4 - 6)
     assert of.loc[("all", "both wrong"), ["value", "n", "items"]].tolist() == [3.5, 2, 1]
     assert of.loc[("x", "both wrong"), "spread"] == np.std([9, 4])
-
-
-def test_scaled_marks_have_no_level_and_one_unit():
-    marks, _ = tables(ITEMS)
-    marks["task"] = marks["item_id"]
-    found = scaled(marks)
-    assert found.groupby(["judge", "task"])["score"].mean().abs().max() < 1e-12
-    assert np.ptp(found.groupby("judge")["score"].std(ddof=0)) == pytest.approx(0)
+    # Marks that are scaled have no level in a task, and one unit.
+    of = scaled(tables(ITEMS)[0].assign(task=lambda rows: rows["item_id"])).groupby("judge")
+    assert of["score"].mean().abs().max() < 1e-12
+    assert np.ptp(of["score"].std(ddof=0)) == pytest.approx(0)

@@ -6,9 +6,8 @@ dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,0
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,15 +23,11 @@ from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.records import NO_NAMES
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
-from selfpref.statistics import choices, effects, judged, latent, power, scaled
-from selfpref.statistics.bias import names_of, too_few
-from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics import bias, choices, judged, latent, scaled
+from selfpref.statistics.bias import names_of
+from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded
+from selfpref.statistics.choices import FACTOR, HALF
 from selfpref.statistics.judged import STUDY, Judged, Settings
-from selfpref.statistics.no_preference import against_votes, vote_cells
-from selfpref.statistics.power import FACTOR, HALF
-from selfpref.statistics.scaled import EACH
-from selfpref.statistics.threads import at_once
-from selfpref.tables.schemas import KEY
 
 # Those of the recorded profile, so that the numbers of its data sets come out again.
 SEED, RESAMPLES = 20241030, 10_000
@@ -182,44 +177,42 @@ def of_rows(
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
     if votes is not None and not votes["item"].isin(rows["item"]).any():
-        told = "item {item}, as all of the votes, is not among the judgments, {there}"
-        there = f"whose first is {rows['item'].iloc[0]!r}; give both the same ids"
-        refuse(votes, votes["item"].notna(), told, there=there)
+        told = (
+            "item {item}, as all of the votes, is not among the judgments; give both the same ids"
+        )
+        refuse(votes, votes["item"].notna(), told)
     whole = rows if votes is None else pd.concat([rows, votes], ignore_index=True)
     names = names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
     unmatched = {given: _nearly(given, names) for given in alias if given not in names}
     whole = renamed(whole, alias)
     made = tables_of(whole, STREAM, STUDY)
-    if made["verdicts"].empty:
-        reason = "votes, but no judge's verdict; give the verdicts, and this as --votes"
-        refuse(whole, whole["item"].notna(), reason)
     if not made["verdicts"]["status"].eq("ok").any():
         reason = "no judge chose anything; give `verdict`, or `probability_a` and `probability_b`"
-        refuse(whole, whole["judge"].notna(), reason)
+        refuse(whole, whole["item"].notna(), f"{reason}, and votes alone as --votes")
     data = of_tables(made, resamples)
-    wanted = chosen(alias.get(judge or "", judge), names_of(data.pairs["judge"]))
-    responders = names_of(data.pairs["first"], data.pairs["second"])
-    strangers = {*names_of(*(whole[column][len(rows) :] for column in PAIR))}
-    strangers -= {*responders, *data.pairs["judge"]}
-    unmatched |= {stranger: _nearly(stranger, responders) for stranger in sorted(strangers)}
-    voted = made["labels"][["item_id", *PAIR]].drop_duplicates()
-    read = data.pairs[["item_id", "first", "second"]].drop_duplicates()
-    unjudged = len(voted) - len(voted.merge(read.set_axis(voted.columns, axis=1)))
+    wanted = chosen(alias.get(judge or "", judge), data.readers)
+    strangers = names_of(*(whole[column][len(rows) :] for column in PAIR))
+    known = {*data.responders, *data.readers}
+    unmatched |= {one: _nearly(one, data.responders) for one in strangers if one not in known}
+    voted, read = (
+        pd.MultiIndex.from_frame(frame[names]).unique()
+        for frame, names in ((made["labels"], ["item_id", *PAIR]), (data.pairs, bias.PAIR))
+    )
     frames = _frames(data)
     own = [one for one in data.judges if one in wanted]
     answers = {one: _answer(data, frames, one) for one in own}
-    alone = [one for one in wanted if one not in own]
     numbers: dict[str, Any] = {
         "name": name,
         "judges": {one: of_judge(data, frames, answers[one]) for one in own},
         "judges_without_own_responses": {
-            one: {"nearest_responder": _nearly(one, responders), **others(frames, one, "all")}
-            for one in alone
+            one: {"nearest_responder": _nearly(one, data.responders), **others(frames, one, "all")}
+            for one in wanted
+            if one not in own
         },
-        "responders": responders,
+        "responders": data.responders,
         "names_that_match_nothing": unmatched,
-        "voted_pairs_that_nobody_judged": unjudged,
-        "labels_are_a_key": bool(len(made["labels"]) and made["labels"]["annotator"].eq(KEY).all()),
+        "voted_pairs_that_nobody_judged": int((~voted.isin(read)).sum()),
+        "labels_are_a_key": data.keyed,
         "made": made_by(data.bootstrap),
     }
     return Card(answers, numbers)
@@ -229,18 +222,7 @@ def of_tables(made: Frames, resamples: int | None = None) -> Judged:
     """The tables of a file as the studies read them, with so many resamples."""
     many = len(made["verdicts"]) >= MANY
     count = resamples or (min(RESAMPLES, FEWER) if many else RESAMPLES)
-    settings = Settings(
-        threshold=0.5,
-        human_ties="drop",
-        judge_ties="drop",
-        judge_tie="exact",
-        turns="all",
-        bins=8,
-        binning="count",
-        scale="log-perplexity",
-        bootstrap=ClusterBootstrap(count, seed=SEED),
-        panel=(),
-    )
+    settings = Settings(bootstrap=ClusterBootstrap(count, seed=SEED))
     # The texts, and with them their lengths, are left in the file.
     given = {**made, "responses": made["responses"].assign(length=0)}
     return Judged(STREAM, given, settings)
@@ -251,57 +233,47 @@ def _sharper(data: Judged, judge: str) -> float:
 
     On the pairs of `beyond_no_preference`; NaN where there are none.
     """
-    own, place = data.own(judge), ["item_id", "opponent"]
-    decided = own[own["decision"].isin((0, 1))]
-    voted = decided.merge(vote_cells(data.votes(judge), place, "drop"), on=place)
-    if voted.empty:
+    cells, _ = judged.against_votes(data, judge, judge)
+    person, itself = cells.sum(axis=0)
+    if bias.too_few(person):
         return np.nan
-    person, itself = against_votes(voted).sum(axis=0)
-    if too_few(person):
-        return np.nan
-    return float((itself[[0, 3]].sum() - person[[0, 3]].sum()) / len(voted))
+    return float((itself[[0, 3]] - person[[0, 3]]).sum() / len(cells))
 
 
 def _frames(data: Judged) -> dict[str, pd.DataFrame]:
     """Every statistic of every judge, by what it is; `statistics` is a table of `choices`."""
-    rows = choices.from_pairs(data, data.pairs, choices.HUMAN)
-    several = data.pairs["judge"].nunique() > 1
-    regress = several and bool(data.pairs["human"].notna().any())
-    why = "nobody voted" if several else choices.ALONE
-    tasks: dict[str, Callable[[], Any]] = {
-        "gold": lambda: list(choices.of_judges(rows)),
-        "slopes": lambda: list(effects.of_pairs(data, data.pairs, choices.HUMAN)),
-        "quality": lambda: latent.of_pairs(data)[0],
-        "people": lambda: (judged.bias([data]), list(choices.against_people(data))),
-        "agreement": partial(judged.agreement_with_human, [data]),
-        "position": partial(judged.position, [data]),
-        "towards": partial(judged.bias_by_judge_and_responder, [data]),
+    place = data, data.pairs, choices.HUMAN
+    own, several = choices.from_pairs(*place), len(data.readers) > 1
+    rows = [*choices.of_judges(own), *choices.against_people(data), *choices.regressions(*place)]
+    rows += latent.of_pairs(data)[0]
+    if several and data.pairs["human"].notna().any():
+        rows += scaled.of_pairs(*place)[0]
+    else:
+        why = "nobody voted" if several else choices.ALONE
+        keys = [own.row(judge, REGRESSION) for judge in data.judges]
+        rows += [choices.told(key, MISSING, 0, 0, why) for key in keys]
+    return {
+        "statistics": choices.table(rows),
+        "needed": choices.needed(own),
+        "bias": judged.bias([data]),
+        "towards": judged.bias_by_judge_and_responder([data]),
+        "placebo": scaled.placebos(data),
+        "agreement": judged.agreement_with_human([data]),
+        "position": judged.position([data]),
     }
-    if regress:
-        tasks["regression"] = lambda: scaled.of_pairs(data, data.pairs, choices.HUMAN)[0]
-        tasks["placebo"] = partial(scaled.placebos, data)
-    made = at_once(lambda task: task(), [(task,) for task in tasks.values()])
-    none = [choices.told(rows.row(judge, REGRESSION), why, 0, 0) for judge in data.judges]
-    found = {"regression": none, "placebo": pd.DataFrame(columns=scaled.PLACEBO)}
-    found |= dict(zip(tasks, made, strict=True))
-    found["bias"], people = found.pop("people")
-    long = [people, *(found.pop(name) for name in ("gold", "slopes", "regression", "quality"))]
-    statistics = choices.table([row for part in long for row in part])
-    return {**found, "statistics": statistics, "needed": power.needed(rows)}
 
 
 def _answer(data: Judged, frames: Mapping[str, pd.DataFrame], judge: str) -> Answer:
     """What the rule says of a judge with own responses."""
     mine = {name: frame[frame["judge"].eq(judge)] for name, frame in frames.items()}
-    places = mine["position"][mine["position"]["pairs"].eq("own")]
-    placebo = mine["placebo"][mine["placebo"]["model"].eq(scaled.EACH)]
+    places = mine["position"].query("pairs == 'own'")[["reversal_rate", "one_place"]]
     return answer(
         judge,
         mine["statistics"].set_index("statistic"),
-        placebo,
+        mine["placebo"].query(f"model == '{scaled.EACH}'"),
         mine["bias"]["eo_no_preference"].iloc[0],
         _sharper(data, judge),
-        next(iter(places[["reversal_rate", "one_place"]].to_dict("records")), {}),
+        next(iter(places.to_dict("records")), {}),
     )
 
 
@@ -319,10 +291,10 @@ def estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
         name: This one.
         n: The column that holds n.
     """
-    keys = (name, f"{name}_lo", f"{name}_hi") if name else ("value", "lo", "hi")
-    finite = [round(float(row[key]), 6) if np.isfinite(row[key]) else None for key in keys]
-    found: dict[str, Any] = dict(zip(("value", "lo", "hi"), finite, strict=True))
-    count = 0.0 if pd.isna(row[n]) else float(row[n])
+    ends, count = ("value", "lo", "hi"), float(np.nan_to_num(float(row[n])))
+    values = [float(row[key]) for key in (bounded(name) if name else ends)]
+    finite = [round(value, 6) if np.isfinite(value) else None for value in values]
+    found = dict(zip(ends, finite, strict=True))
     return found | {"n": int(count) if count.is_integer() else count}
 
 
@@ -365,20 +337,21 @@ def of_judge(data: Judged, frames: Mapping[str, pd.DataFrame], answer: Answer) -
         answer: What the rule says.
     """
     judge, own = answer.judge, data.own(answer.judge)
+    mine = {name: rows_of(frame, judge) for name, frame in frames.items()}
     # The DBG score, a share here, is a gap between scores elsewhere.
-    long = frames["statistics"].replace({"statistic": {"gold_gap": "dbg"}})
-    statistics = {row["statistic"]: _on_sides(row) for row in rows_of(long, judge)}
-    planned = frames["needed"].query("bias == 0.1 and statistic in ('equal_opportunity', 'excess')")
-    needed = {row["statistic"]: int(row["pairs"]) for row in rows_of(planned, judge)}
-    for row in rows_of(long[long["statistic"].eq(REGRESSION)], judge):
-        if row["n"] and np.isfinite(row["lo"]):
-            error = (row["hi"] - row["lo"]) / 2 / HALF
-            needed[REGRESSION] = int(np.ceil(FACTOR * error**2 * row["n"] / 0.1**2))
-    (bias,), unknown = (
-        rows_of(frames["bias"], judge),
-        {**NOBODY, "reason": "nobody voted on its pairs"},
-    )
-    placebo = frames["placebo"][frames["placebo"]["model"].eq(EACH)]
+    names = {"gold_gap": "dbg"}
+    long = {names.get(row["statistic"], row["statistic"]): row for row in mine["statistics"]}
+    needed = {
+        row["statistic"]: int(row["pairs"])
+        for row in mine["needed"]
+        if row["bias"] == 0.1 and row["statistic"] in ("equal_opportunity", "excess")
+    }
+    row = long[REGRESSION]
+    if row["n"] and np.isfinite(row["lo"]):
+        error = (row["hi"] - row["lo"]) / 2 / HALF
+        needed[REGRESSION] = int(np.ceil(FACTOR * error**2 * row["n"] / 0.1**2))
+    unknown = {**NOBODY, "reason": "nobody voted on its pairs"}
+    (eo,) = mine["bias"]
     return {
         **answer.to_dict(),
         "pairs": len(own),
@@ -386,13 +359,15 @@ def of_judge(data: Judged, frames: Mapping[str, pd.DataFrame], answer: Answer) -
         "human_ties": int(own["human"].eq(0.5).sum()),
         "judge_ties": int(own["decision"].eq(0.5).sum()),
         "no_verdict": int(own["status"].ne("ok").sum()),
-        "cells": {name: int(bias[name]) for name in ("tp", "fn", "fp", "tn")},
-        "no_preference": estimate(bias, "eo_no_preference", "n_two_votes"),
-        **{name: statistics.get(name, unknown) for name in STATISTICS},
+        "cells": {name: int(eo[name]) for name in bias.CELLS},
+        "no_preference": estimate(eo, "eo_no_preference", "n_two_votes"),
+        **{name: _on_sides(long[name]) if name in long else unknown for name in STATISTICS},
         **others(frames, judge, "own"),
-        "towards": {
-            row["responder"]: _on_sides(row, "eo") for row in rows_of(frames["towards"], judge)
+        "towards": {row["responder"]: _on_sides(row, "eo") for row in mine["towards"]},
+        "placebo": {
+            row["responder"]: estimate(row, "effect")
+            for row in mine["placebo"]
+            if row["model"] == scaled.EACH
         },
-        "placebo": {row["responder"]: estimate(row, "effect") for row in rows_of(placebo, judge)},
         "pairs_to_show_0.1": needed,
     }

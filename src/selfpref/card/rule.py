@@ -10,7 +10,7 @@ The rule, with its reasons, is in docs/measure.md; here it is in order.
    favours itself, and a little where the interval lies below what matters too. The interval below
    what matters: by at most its upper bound. Otherwise: cannot tell.
 3. Where one judge read them and people voted twice, what it shows beyond another person in its
-   place (`selfpref.statistics.no_preference`) can only acquit. The interval below what matters, and
+   place (`selfpref.statistics.bias`) can only acquit. The interval below what matters, and
    the judge's errors not of the kind that would hide a preference: by at most its upper bound.
    Otherwise: cannot tell.
    Where the order of the two responses decides more than half of its pairs, neither acquits: what
@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import FEW
-from selfpref.statistics.power import FACTOR, HALF
+from selfpref.statistics.choices import FACTOR, HALF
 
 # The least bias that matters multiplies the odds of choosing itself by this.
 ODDS = 1.5

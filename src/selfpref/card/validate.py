@@ -19,7 +19,7 @@ key an answer is right where q > 0.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
 
@@ -33,8 +33,7 @@ from selfpref.card.rule import number
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.statistics.bias import names_of
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
-from selfpref.statistics.threads import at_once
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, at_once
 
 SEED, QUESTIONS, RESAMPLES = 7, 200, 500
 MEASURES = {
@@ -47,6 +46,7 @@ MEASURES = {
 }
 THIRD = "third judge, both wrong"
 SAID, MARKED = "pairs: favours itself?", "marks: favours itself?"
+PAIR = ["item", "responder_a", "responder_b"]
 NAMES = ("ada", "bea", "cyd", "dot")
 WORTH = (0.8, 0.3, 0.0, -0.6)
 # Of each judge in turn, and of people: scale, pull of the first place, tie width.
@@ -101,71 +101,61 @@ def design(prompts: int = 80, votes: int = 2) -> tuple[pd.DataFrame, pd.DataFram
     Returns:
         Rows of verdicts and of votes, as `selfpref.formats.judgments` has them, nothing said yet.
     """
-    pairs = pd.DataFrame(
-        [(item, *pair) for item in range(prompts) for pair in combinations(NAMES, 2)],
-        columns=["item", "responder_a", "responder_b"],
-    )
-    asked = [
-        pairs.assign(judge=judge, order=order) for judge, order in product(NAMES, ("ab", "ba"))
-    ]
-    people = [pairs.assign(annotator=f"person {number}") for number in range(votes)]
+    pairs = [(item, *pair) for item in range(prompts) for pair in combinations(NAMES, 2)]
+    rows = pd.DataFrame(pairs, columns=PAIR)
+    asked = [rows.assign(judge=judge, order=order) for judge, order in product(NAMES, ("ab", "ba"))]
+    people = [rows.assign(annotator=f"person {number}") for number in range(votes)]
     return pd.concat(asked, ignore_index=True), pd.concat(people, ignore_index=True)
 
 
-@dataclass
 class World:
-    """Texts with a quality, and those who read them.
+    """Texts with a quality, and those who read them."""
 
-    Attributes:
-        rng: Draws everything.
-        judges: The first one has the property.
-        property: Which.
-        worth: Of each writer; of one not named 0.
-    """
+    def __init__(self, writers: Iterable[str], judges: Sequence[str], one: Property) -> None:
+        """Nothing is read yet.
 
-    rng: np.random.Generator
-    judges: list[str]
-    property: Property
-    worth: Mapping[str, float]
-    _texts: dict[tuple[object, str], tuple[float, float]] = field(default_factory=dict)
+        Args:
+            writers: Whose texts are read; the first ones have the qualities `WORTH`.
+            judges: Who reads; the first one has the property.
+            one: Which.
+        """
+        self.rng = np.random.default_rng(SEED)
+        self.worth = dict(zip(writers, WORTH, strict=False))
+        self.judges, self.true = list(judges), {judges[0]: one}
+        self.texts: dict[tuple[object, str], Floats] = {}
 
     def text(self, items: Iterable[object], writers: Iterable[str]) -> Floats:
         """What is particular to each text, u and its length in standard deviations, `[rows, 2]`."""
-        found = []
-        for key in zip(items, writers, strict=True):
-            if key not in self._texts:
-                self._texts[key] = tuple(self.rng.normal(size=2))
-            found.append(self._texts[key])
-        return np.array(found)
-
-    def of(self, judge: str) -> Property:
-        """What is true of a judge."""
-        return self.property if judge == self.judges[0] else NOTHING
+        keys = list(zip(items, writers, strict=True))
+        for key in keys:
+            if key not in self.texts:
+                self.texts[key] = self.rng.normal(size=2)
+        return np.array([self.texts[key] for key in keys])
 
     def seen(self, judge: str, items: pd.Series, writers: pd.Series) -> Floats:
         """What a reader answers by: quality in its own eyes, `[rows]`; an empty name is people."""
         worth: Floats = writers.map(self.worth).fillna(0.0).to_numpy(dtype=float)
-        special, true = self.text(items, writers)[:, 0], self.of(judge)
+        special, true = self.text(items, writers)[:, 0], self.true.get(judge, NOTHING)
         if true.mistakes:
             special = np.where(writers.eq(judge), np.maximum(special, 0.0), special)
         return worth + (1 - true.writer) * special
 
-    def answers(self, judge: str, rows: pd.DataFrame, place: Floats) -> pd.Series:
-        """`a`, `tie` or `b` of one reader.
+    def answers(self, judge: str, rows: pd.DataFrame) -> pd.Series:
+        """`a`, `tie` or `b` of one reader; an empty name is people.
 
         Args:
-            judge: Who reads; an empty name is people.
-            rows: `item, responder_a, responder_b`.
-            place: 1 where A is read first, -1 where B is, 0 where nobody knows.
+            judge: Who reads.
+            rows: `item, responder_a, responder_b` and, where it is known, `order`.
         """
         reader = READERS[self.judges.index(judge) % len(READERS)] if judge else PEOPLE
-        (scale, pull, width), true = reader, self.of(judge)
-        sides = [rows["responder_a"], rows["responder_b"]]
-        a, b = (self.seen(judge, rows["item"], side) for side in sides)
-        own, other = (side.eq(judge).to_numpy(float) for side in sides)
-        one, two = (self.text(rows["item"], side)[:, 1] for side in sides)
+        (scale, pull, width), true = reader, self.true.get(judge, NOTHING)
+        sides = [(rows["item"], rows[side]) for side in PAIR[1:]]
+        a, b = (self.seen(judge, *side) for side in sides)
+        own = sides[0][1].eq(judge).to_numpy(float) - sides[1][1].eq(judge)
+        longer = self.text(*sides[0])[:, 1] - self.text(*sides[1])[:, 1]
+        place = rows["order"].map({"ab": 1.0, "ba": -1.0}).fillna(0.0) if "order" in rows else 0.0
         x = true.scale * scale * (a - b) + (pull + true.pull) * place
-        x = x + true.taste * (own - other) + true.length * (one - two + own - other)
+        x = x + true.taste * own + true.length * (longer + own)
         draw = self.rng.random(len(rows))
         said = np.select([draw < expit(x - width), draw < expit(x + width)], ["a", "tie"], "b")
         return pd.Series(said, index=rows.index)
@@ -174,29 +164,27 @@ class World:
         self, verdicts: pd.DataFrame, votes: pd.DataFrame
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The same rows with `verdict` and `label` as this world has them."""
-        place = verdicts["order"].map({"ab": 1.0, "ba": -1.0}).fillna(0.0)
-        parts = [
-            self.answers(str(judge), rows, place[rows.index].to_numpy())
-            for judge, rows in verdicts.groupby("judge")
-        ]
-        verdict = pd.concat(parts).reindex(verdicts.index)
-        label = self.answers("", votes, np.zeros(len(votes)))
-        return verdicts.assign(verdict=verdict, label=None), votes.assign(label=label)
+        said = [self.answers(str(judge), rows) for judge, rows in verdicts.groupby("judge")]
+        verdict = pd.concat(said).reindex(verdicts.index)
+        return (
+            verdicts.assign(verdict=verdict, label=None),
+            votes.assign(label=self.answers("", votes)),
+        )
 
     def marks(self, questions: int) -> pd.DataFrame:
         """Marks of all judges for all texts, as `selfpref.card.marks.read` returns them."""
         frames = []
         for judge, writer in product(self.judges, self.judges):
             rows = pd.DataFrame({"item": range(questions), "judge": judge, "responder": writer})
-            text, true = (rows["item"], rows["responder"]), self.of(judge)
+            text, true = (rows["item"], rows["responder"]), self.true.get(judge, NOTHING)
             noise = self.rng.normal(size=questions) * NOISE / true.scale
             score = MARK + POINTS * self.seen(judge, *text) + noise
             score += true.kind + true.taste * (judge == writer)
             score += true.length * (self.text(*text)[:, 1] + (writer == self.judges[0]))
             key = (self.seen("", *text) > 0).astype(float)
-            frames.append(rows.assign(score=np.clip(score, 0, 10), key=key, task=""))
+            frames.append(rows.assign(score=np.clip(score, 0, 10), key=key))
         found = pd.concat(frames, ignore_index=True)
-        return found.assign(cluster=found["item"])
+        return found.assign(cluster=found["item"], task="")
 
 
 def cell(row: Mapping[str, float | None]) -> str:
@@ -214,13 +202,6 @@ def verdict(favours: bool | None, taste: float) -> str:
     return f"**{said}: {wrong}**" if wrong else said
 
 
-def world(verdicts: pd.DataFrame, judges: Sequence[str], one: Property) -> World:
-    """A world of these judges and of all who wrote what they read."""
-    writers = names_of(verdicts["responder_a"], verdicts["responder_b"])
-    worth = dict(zip(writers, WORTH, strict=False))
-    return World(np.random.default_rng(SEED), list(judges), one, worth)
-
-
 def row(
     verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str], one: Property
 ) -> dict[str, str]:
@@ -232,12 +213,12 @@ def row(
         judges: All judges, the one with the property first.
         one: The property.
     """
-    of, judge = world(verdicts, judges, one), judges[0]
-    said, voted = of.filled(verdicts, votes)
+    world = World(names_of(*(verdicts[side] for side in PAIR[1:])), judges, one)
+    judge, (said, voted) = judges[0], world.filled(verdicts, votes)
     frames = judgments.of_frame(said, "simulated"), judgments.of_frame(voted, "votes", voted=True)
     found = of_rows(*frames, judge=judge, alias={}, name="simulated", resamples=RESAMPLES)
     bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
-    marked = marks.measure(of.marks(QUESTIONS), "marks", judge, bootstrap)
+    marked = marks.measure(world.marks(QUESTIONS), "marks", judge, bootstrap)
     card, mark = (one.numbers["judges"][judge] for one in (found, marked))
     return {
         "the judge's property": one.name,
@@ -251,37 +232,33 @@ def row(
 
 def example() -> pd.DataFrame:
     """A file of judgments to try `selfpref measure` on: the first judge has a taste for itself."""
-    verdicts, votes = design()
-    said, voted = world(verdicts, NAMES, PROPERTIES[1]).filled(verdicts, votes)
+    said, voted = World(NAMES, NAMES, PROPERTIES[1]).filled(*design())
     # A person's vote stands beside the verdicts of each order.
     said["annotator"] = said["order"].map({"ab": "person 0", "ba": "person 1"})
     return said.drop(columns="label").merge(voted)
 
 
-def table() -> pd.DataFrame:
-    """A row a property, a column a measure, in words."""
-    verdicts, votes = design()
-    rows = at_once(lambda one: row(verdicts, votes, NAMES, one), [(one,) for one in PROPERTIES])
-    return pd.DataFrame(list(rows))
+def table(verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str]) -> pd.DataFrame:
+    """A row a property, a column a measure, in words; arguments as of `row`."""
+    calls = [(verdicts, votes, judges, one) for one in PROPERTIES]
+    return pd.DataFrame(at_once(row, calls))
 
 
-def like(path: Path) -> pd.DataFrame:
-    """The same on the design of a user's file: its items, judges, orders and votes.
+def like(path: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """What `table` needs of a user's file: its items, judges, orders and votes.
 
     Raises:
         SelfprefError: No judge of it wrote a response.
     """
     rows = judgments.read(path)
     judged, voted = rows[rows["judge"].notna()], rows[rows["label"].notna()]
-    columns = ["item", "responder_a", "responder_b"]
-    own = names_of(judged["judge"][judged["judge"].isin(judged[columns[1:]].stack())])
+    own = names_of(judged["judge"][judged["judge"].isin(judged[PAIR[1:]].stack())])
     if not own:
         raise SelfprefError(f"{path}: no judge wrote a response that it judged; see --alias")
-    ordered = list(dict.fromkeys([own[0], *names_of(judged["judge"])]))
-    verdicts = judged[[*columns, "judge", "order"]].drop_duplicates(ignore_index=True)
-    votes = voted.fillna({"annotator": "human"})[[*columns, "annotator"]]
-    votes = votes.drop_duplicates(ignore_index=True)
-    return pd.DataFrame([row(verdicts, votes, ordered, one) for one in PROPERTIES])
+    verdicts = judged[[*PAIR, "judge", "order"]].drop_duplicates(ignore_index=True)
+    votes = voted.fillna({"annotator": "human"})[[*PAIR, "annotator"]]
+    others = names_of(judged["judge"][judged["judge"].ne(own[0])])
+    return verdicts, votes.drop_duplicates(ignore_index=True), [own[0], *others]
 
 
 def markdown(found: pd.DataFrame) -> str:

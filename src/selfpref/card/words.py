@@ -10,7 +10,9 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from selfpref import __version__
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from selfpref import __version__, texts
 from selfpref.card.rule import Answer, interval
 from selfpref.errors import SelfprefError
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -85,7 +87,7 @@ class Card:
 def made_by(bootstrap: ClusterBootstrap) -> dict[str, Any]:
     """What a card says of its making; the command adds its files and options."""
     made = {"selfpref": __version__, "date": datetime.now(UTC).date().isoformat()}
-    how = {"resamples": bootstrap.resamples, "seed": bootstrap.seed, "level": bootstrap.level}
+    how = {key: getattr(bootstrap, key) for key in ("resamples", "seed", "level")}
     return {**made, **how, "files": {}, "options": ""}
 
 
@@ -109,7 +111,7 @@ def shown(estimate: Row | int, sign: bool = True) -> str:
         return f"none: {estimate.get('reason', 'no such pairs')}"
     text = interval(estimate, sign) + f", n {estimate['n']:g}"
     if "human_own" in estimate:
-        text += f" (people prefer own {estimate['human_own']}, other {estimate['human_other']})"
+        text += " (people prefer own {human_own}, other {human_other})".format(**estimate)
     return text + (", too few" if estimate.get("few") else "")
 
 
@@ -125,23 +127,26 @@ def lines(card: Row) -> Iterator[tuple[str, str, str]]:
             yield f"{key} {name}".replace("_", " ").strip(), shown(row, key not in SHARES), words
 
 
+def _named(names: Mapping[str, str | None]) -> str:
+    """Names, each with the one that it may be meant to be."""
+    joined = "{} (nearest name: {}; join them with --alias)"
+    return "; ".join(joined.format(*pair) if pair[1] else pair[0] for pair in names.items())
+
+
 def _who(found: Row) -> list[str]:
     """Who is who, a line each."""
     if "responders" not in found:
         return [D]
-
-    def told(names: Mapping[str, str | None]) -> str:
-        joined = "{} (nearest name: {}; join them with --alias)"
-        return "; ".join(joined.format(*pair) if pair[1] else pair[0] for pair in names.items())
-
-    others = found["judges_without_own_responses"].items()
-    alone = {judge: card["nearest_responder"] for judge, card in others}
-    unmatched = found["names_that_match_nothing"]
-    unjudged = found["voted_pairs_that_nobody_judged"]
-    lines = [f"judges with own responses: {', '.join(found['judges']) or 'none'}"]
-    lines += [f"judges without own responses: {told(alone)}"] if alone else []
-    lines += [f"names that match nothing: {told(unmatched)}"] if unmatched else []
-    lines += [f"voted pairs that nobody judged: {unjudged}"] if unjudged else []
+    others = found["judges_without_own_responses"]
+    told = {
+        "judges with own responses": ", ".join(found["judges"]) or "none",
+        "judges without own responses": _named(
+            {judge: card["nearest_responder"] for judge, card in others.items()}
+        ),
+        "names that match nothing": _named(found["names_that_match_nothing"]),
+        "voted pairs that nobody judged": found["voted_pairs_that_nobody_judged"],
+    }
+    lines = [f"{name}: {value}" for name, value in told.items() if value]
     if found["labels_are_a_key"]:
         lines.append('the labels are an answer key\'s: read "the key" for "people" below')
     return [*lines, "numbers below: value [95 % interval], n, the pairs that it rests on"]
@@ -150,10 +155,10 @@ def _who(found: Row) -> list[str]:
 def _written(made: Row) -> list[str]:
     """By what, when, of what and how a card was made."""
     files = ", ".join(f"{name} (sha256 {digest})" for name, digest in made["files"].items())
-    how = f"{made['resamples']} resamples, seed {made['seed']}, level {made['level']}"
+    how = "{resamples} resamples, seed {seed}, level {level}".format(**made)
     options = f"; options {made['options']}" if made["options"] else ""
     line = f"written by selfpref {made['selfpref']} on {made['date']}; {how}{options}"
-    return [line, f"of {files}"] if files else [line]
+    return [line, *([f"of {files}"] if files else [])]
 
 
 def parts(found: Row) -> dict[str, Any]:
@@ -166,7 +171,7 @@ def parts(found: Row) -> dict[str, Any]:
         cards: Name, number and words of each line of each judge.
         written: By what, when, of what and how, a line each.
     """
-    judges, table = found["judges"], []
+    judges, table = found["judges"], [["judge", "answer", *COLUMNS.values()]]
     for judge, card in judges.items():
         if "third_judge" not in card:
             values = [card[key] for key in COLUMNS]
@@ -176,7 +181,7 @@ def parts(found: Row) -> dict[str, Any]:
     every = {**judges, **found.get("judges_without_own_responses", {})}
     return {
         "first": first or [("cannot tell", "no judge wrote a response that it judged")],
-        "table": [["judge", "answer", *COLUMNS.values()], *table] if table else [],
+        "table": table if len(table) > 1 else [],
         "who": _who(found),
         "cards": {judge: list(lines(card)) for judge, card in every.items()},
         "written": _written(found["made"]),
@@ -186,17 +191,28 @@ def parts(found: Row) -> dict[str, Any]:
 def brief_text(table: list[list[str]], first: list[tuple[str, str]], **_: Any) -> str:
     """A line a judge, and why."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in table
-    ]
-    return "\n".join([*lines, *(f"{said}, because {why}" for said, why in first)])
+    layout = "  ".join(f"{{:<{width}}}" for width in widths)
+    rows = [layout.format(*row).rstrip() for row in table]
+    return "\n".join([*rows, *(f"{said}, because {why}" for said, why in first)])
 
 
 def text(who: list[str], cards: Row, written: list[str], **shown: Any) -> str:
     """Answers, who is who, and the cards."""
-    lines = [brief_text(**shown), "", *who]
+    found = [brief_text(**shown), "", *who]
     for judge, card in cards.items():
-        lines += ["", judge, "=" * len(judge)]
-        lines += [f"{name:<35}  {value:<28}  {words}".rstrip() for name, value, words in card]
-    return "\n".join([*lines, "", *written])
+        found += ["", judge, "=" * len(judge)]
+        found += [f"{name:<35}  {value:<28}  {words}".rstrip() for name, value, words in card]
+    return "\n".join([*found, "", *written])
+
+
+def html(found: Card) -> str:
+    """The cards as one HTML file: no script, no network, every text escaped."""
+    environment = Environment(
+        loader=PackageLoader("selfpref.card"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template("card.html.j2")
+    return texts.visible(page.render(**found.numbers, **parts(found.numbers)))

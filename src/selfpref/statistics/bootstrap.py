@@ -11,17 +11,46 @@ The standard error of a group's mean m, of its values x_i in G clusters, is the 
 of a regression on a constant (Liang & Zeger 1986, with the correction of small samples):
 
     se(m)^2 = G / (G - 1) * sum_g (sum_{i in g} (x_i - m))^2 / n^2
+
+**Intervals of shares: Wilson's, with the number of independent observations that clusters leave.**
+
+A bootstrap of a share that is 0 or 1 gives that value in every resample: its interval has no width,
+and next to 0 and 1 it is too narrow. Wilson's interval (1927) of a share p of n observations,
+
+    (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n),
+
+has a width everywhere. Rows of one cluster are not independent, so n is the *effective* size (Kish
+1965): the number of independent observations from which p would have its cluster-robust standard
+error,
+
+    n_eff = p (1 - p) / se(p)^2
+
+(Franco, Little, Louis & Slud 2019 compare such intervals). Where all clusters have the same share,
+as at 0 and 1, or where there is one cluster, the data do not tell how alike the rows of a cluster
+are. Then each cluster counts as one observation, n_eff = the number of clusters, the least that
+they can be worth.
+
+A difference of two shares p - q of disjoint rows keeps its bootstrap. Where one of the shares is 0
+or 1, so that no resample varies it, or rests on a handful of events, the interval is Newcombe's
+(1998, method 10), from the two Wilson intervals (l, u):
+
+    p - q - sqrt((p - l_p)^2 + (u_q - q)^2),      p - q + sqrt((u_p - p)^2 + (q - l_q)^2)
+
+and of estimates with correlation r, 2 r times the product is taken off each square (Zou 2007).
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import ndtri
 
+from selfpref.processes import processors
 from selfpref.seeds import seed_of
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -107,36 +136,28 @@ def clustered_errors(sums: Floats) -> Floats:
     return errors
 
 
-@dataclass(frozen=True)
-class Groups:
-    """The groups of a frame's rows, by cluster.
+def group_sums(
+    rows: pd.DataFrame, by: list[str], value: str = "value"
+) -> tuple[pd.DataFrame, Floats]:
+    """The groups of a frame's rows, and their sums by cluster.
 
-    Attributes:
-        keys: One row a group.
-        sums: Sum and count of the values of each cluster and group, `[clusters, groups, 2]`.
+    Args:
+        rows: With a column `cluster`; missing values are left out, their groups stay.
+        by: What makes a group.
+        value: The column that is summed.
+
+    Returns:
+        One row a group; sum and count of each cluster and group, `[clusters, groups, 2]`.
     """
-
-    keys: pd.DataFrame
-    sums: Floats
-
-    @classmethod
-    def of(cls, rows: pd.DataFrame, by: list[str], value: str = "value") -> "Groups":
-        """Group rows with a column `cluster`; missing values are left out, their groups stay."""
-        number = rows.groupby(by, observed=True, sort=True).ngroup().to_numpy()
-        keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
-        keys = keys.reset_index(drop=True).astype(dict.fromkeys(by, "str"))
-        cluster, names = pd.factorize(rows["cluster"], sort=True)
-        known = rows[value].notna().to_numpy() & (cluster >= 0)
-        values = rows[value].to_numpy(dtype=float)[known]
-        sums = np.zeros((len(names), len(keys), 2))
-        both = np.stack([values, np.ones_like(values)], axis=-1)
-        np.add.at(sums, (cluster[known], number[known]), both)
-        return cls(keys, sums)
-
-    @property
-    def means(self) -> Floats:
-        """The mean of each group, `[groups]`."""
-        return ratio(self.sums.sum(axis=0))
+    number = rows.groupby(by, observed=True, sort=True).ngroup().to_numpy()
+    keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
+    cluster, names = pd.factorize(rows["cluster"], sort=True)
+    known = rows[value].notna().to_numpy() & (cluster >= 0)
+    values = rows[value].to_numpy(dtype=float)[known]
+    sums = np.zeros((len(names), len(keys), 2))
+    place = cluster[known], number[known]
+    np.add.at(sums, place, np.stack([values, np.ones_like(values)], axis=-1))
+    return keys.reset_index(drop=True).astype(dict.fromkeys(by, "str")), sums
 
 
 @dataclass(frozen=True)
@@ -223,11 +244,10 @@ class ClusterBootstrap:
         """
         if rows.empty:
             return pd.DataFrame(columns=[*by, "mean", "se", "lo", "hi", "n"])
-        groups = Groups.of(rows, by)
-        found = pd.DataFrame(self.of_sums(groups.sums, ratio, *names))
-        counts = groups.sums[..., 1].sum(axis=0).astype(int)
-        made = groups.keys.assign(mean=groups.means, se=clustered_errors(groups.sums))
-        return made.join(found[["lo", "hi"]]).assign(n=counts)
+        keys, sums = group_sums(rows, by)
+        found = pd.DataFrame(self.of_sums(sums, ratio, *names))
+        made = keys.assign(mean=found["value"], se=clustered_errors(sums))
+        return made.join(found[["lo", "hi"]]).assign(n=sums[..., 1].sum(axis=0).astype(int))
 
     def of_sums(self, sums: Floats, statistics: Statistic, *names: str) -> list[Interval]:
         """As `estimates`, from the sums of each cluster, `[clusters, ...]`.
@@ -258,3 +278,124 @@ class ClusterBootstrap:
         tails = (1 - self.level) / 2, (1 + self.level) / 2
         lo, hi = np.quantile(defined, tails)
         return Interval(value, float(lo), float(hi), undefined)
+
+
+WILSON, NEWCOMBE = "Wilson", "Newcombe"
+
+
+def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Wilson's interval.
+
+    Args:
+        share: 0..1, any shape.
+        size: Observations, effective or counted; of the same shape.
+        level: Coverage, 0..1.
+
+    Returns:
+        Lower and upper bounds; NaN where the share is, or where there is no observation.
+
+    >>> lo, hi = wilson(np.array([1.0, 0.5]), np.array([6.0, 40.0]))
+    >>> lo.round(3).tolist(), hi.round(3).tolist()
+    ([0.61, 0.352], [1.0, 0.648])
+    """
+    z = ndtri((1 + level) / 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = share + z**2 / (2 * size)
+        half = z * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
+        lo, hi = ((middle + sign * half) / (1 + z**2 / size) for sign in (-1, 1))
+    return np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
+
+
+def effective_size(sums: Floats) -> Floats:
+    """How many independent observations the clusters are worth.
+
+    Args:
+        sums: Part and whole of each cluster and group, `[clusters, groups, 2]`.
+
+    Returns:
+        `[groups]`; 0 without any cluster.
+    """
+    share, error = ratio(sums.sum(axis=0)), clustered_errors(sums)
+    clusters = (sums[..., 1] > 0).sum(axis=0).astype(float)
+    # Sums of halves and thirds leave traces of rounding where clusters are alike.
+    size: Floats = np.divide(share * (1 - share), error**2, out=clusters, where=error > 1e-9)
+    return size
+
+
+def share_intervals(sums: Floats, level: float = 0.95) -> list[Interval]:
+    """The share and the interval of each group.
+
+    Args:
+        sums: Part and whole of each cluster and group, `[clusters, groups, 2]`, as `group_sums` and
+            `cluster_sums` make them.
+        level: Coverage, 0..1.
+    """
+    share = ratio(sums.sum(axis=0))
+    lo, hi = wilson(share, effective_size(sums), level)
+    rows = zip(share.tolist(), lo.tolist(), hi.tolist(), strict=True)
+    return [Interval(*bounds, undefined=0.0, how=WILSON) for bounds in rows]
+
+
+def group_shares(rows: pd.DataFrame, by: list[str], value: str, level: float) -> pd.DataFrame:
+    """The share of a column of 0..1 in each group, missing values left out.
+
+    Args:
+        rows: With `cluster` and the columns below.
+        by: What makes a group.
+        value: The column.
+        level: Coverage, 0..1.
+
+    Returns:
+        `by, share, lo, hi, n`, sorted by group.
+    """
+    keys, sums = group_sums(rows, by, value)
+    bounds = [one[:3] for one in share_intervals(sums, level)]
+    found = keys.join(pd.DataFrame(bounds, columns=["share", "lo", "hi"]))
+    return found.assign(n=sums[..., 1].sum(axis=0).astype(int))
+
+
+def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Interval:
+    """A share with its interval.
+
+    Args:
+        values: `[rows]` 0..1, NaN left out; or part and whole of each row, `[rows, 2]`.
+        clusters: The cluster of each row, `[rows]`.
+        level: Coverage, 0..1.
+
+    >>> found = share_interval(np.ones(12), np.arange(12) // 2)
+    >>> found.value, round(found.lo, 2), found.hi
+    (1.0, 0.61, 1.0)
+    """
+    rows = np.asarray(values, dtype=float)
+    if rows.ndim == 1:
+        known = ~np.isnan(rows)
+        rows = np.stack([np.where(known, rows, 0.0), known.astype(float)], axis=-1)
+    (found,) = share_intervals(cluster_sums(rows, clusters)[:, None], level)
+    return found
+
+
+def difference(one: Interval, other: Interval, correlation: float = 0.0) -> Interval:
+    """Newcombe's interval of the first estimate minus the second, or Zou's of dependent ones."""
+    value = one.value - other.value
+    below, above = (
+        float(np.sqrt(mine**2 + theirs**2 - 2 * correlation * mine * theirs))
+        for mine, theirs in (
+            (one.value - one.lo, other.hi - other.value),
+            (one.hi - one.value, other.value - other.lo),
+        )
+    )
+    return Interval(value, value - below, value + above, 0.0, NEWCOMBE)
+
+
+Made = TypeVar("Made")
+# Each holds its draws, up to a few hundred MB.
+MOST = 4
+
+
+def at_once(function: Callable[..., Made], calls: Iterable[tuple[object, ...]]) -> list[Made]:
+    """What a function makes of each tuple of arguments, in their order.
+
+    The calls must share nothing that they change; results do not depend on the processors.
+    """
+    with ThreadPoolExecutor(min(MOST, processors())) as pool:
+        return list(pool.map(lambda arguments: function(*arguments), calls))

@@ -25,7 +25,7 @@ Over the own rows of a judge, P the share of its wins:
 - `excess`, `excess_common`, `excess_half_ties`: EO minus the mean EO of the other judges on the
   same responses, in three variants (`selfpref.statistics.bias`).
 - `beyond_no_preference` = EO against single votes minus the EO of another person in the judge's
-  place (`selfpref.statistics.no_preference`), on pairs with two votes or more.
+  place (`selfpref.statistics.bias`), on pairs with two votes or more.
 - `paired_excess` = mean of [own win - mean win that the other judges give the same response], set
   by set; needs no gold label (`selfpref.studies.livebench.excess`).
 - `gold_gap` = P(own wins) by the judge - by the gold label, ties shared: the DBG score of Z.-Y.
@@ -46,27 +46,79 @@ In all but EO, demographic parity and excess a judge's tie counts 1/k. 0 is no p
 `neutral` (1/2 for pairs) and `legitimate` (1 for a judge that follows the gold label).
 
 Shares (demographic parity, equal quality, the three rates) have Wilson's interval, EO Newcombe's
-where a cell has fewer than five pairs (`selfpref.statistics.shares`), the others a bootstrap of
+where a cell has fewer than five pairs (`selfpref.statistics.bootstrap`), the others a bootstrap of
 prompts.
 EO and excess depend on how many pairs the gold label decides for the own response and for the other
 one, `n_human_own` and `n_human_other`; an excess also on those of the other judges: `n_human_least`
 is the fewest that one of them has on one side.
+
+**The regression with judge and responder effects (after Spiliopoulou et al., arXiv 2508.06709).**
+
+For the score s that judge j gives the text of responder r with gold score h:
+
+    s = a_j + r_r + c_j h + b own + e            own = 1 where j = r, else 0
+
+`regression` is b: how much more a judge gives its own texts than it would give texts of this
+responder and this gold score as another judge of its severity. Once for all judges together, once
+with a b for each judge. For a pair (A, B) the model is the difference of both texts' models, in
+which the severity a_j cancels; what stays of the judge is how steeply it follows the gold label:
+
+    s - 1/2 = r_A - r_B + c_j (h - 1/2) + b (own_A - own_B) + e
+
+s is the judge's score of A (Eq. 3 of Wataoka et al., 0..1), h the gold label: 1, 0, 1/2.
+`regression_length` is the length-controlled form: it also holds d_j l, with l the (difference in)
+ln(1 + characters). The slope has to be the judge's own: where all judges read all texts, a slope
+common to them leaves b as it is, whatever the lengths; what can pass for a preference for own texts
+is a judge's taste for long ones. Intervals are robust to clusters
+(`selfpref.statistics.regression`).
+
+Their paper fits grades of experts and judges; here the model is linear throughout, so that b is in
+units of the score. With one judge, or where each judge reads its own texts only, b cannot be told
+from the responder: no value. n counts the rows with an own text.
+
+**How many pairs, and prompts, a bias takes to be seen.**
+
+For a statistic g of sums of rows x_i (`selfpref.statistics.bias`), the influence of row i of n is
+
+    u_i = n dg/dT x_i,      T = sum x_i           (mean 0 where g is a ratio or a sum of ratios)
+
+so that Var(g) is near deff Var(u) / n. Rows of one prompt go together: with m_g rows in prompt g,
+
+    rho  = (MSB - MSW) / (MSB + (m_0 - 1) MSW)    intraclass correlation of u (one-way ANOVA;
+                                                  below 0 it counts as 0)
+    deff = 1 + (m' - 1) rho,                      m' = sum m_g^2 / sum m_g         (Kish 1965)
+
+and a two-sided test at alpha sees a bias b with the given power from
+
+    pairs = (z_{1 - alpha/2} + z_power)^2 Var(u) deff / b^2,       prompts = pairs / mean m_g
+
+`detectable` turns it round: the bias seen at the data's own n. The plan holds for more data *of the
+same kind*: same judge, same responses, as many pairs a prompt, as rare a human vote against.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from math import ceil
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from selfpref.statistics import bias
 from selfpref.statistics.bias import names_of
-from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Interval
-from selfpref.statistics.judged import STUDY, Judged, Settings
+from selfpref.statistics.bootstrap import (
+    MISSING,
+    ClusterBootstrap,
+    Floats,
+    Interval,
+    Statistic,
+    bounded,
+    share_interval,
+)
+from selfpref.statistics.judged import STUDY, Judged, Row, Settings
 from selfpref.statistics.regression import fit
-from selfpref.statistics.shares import share_interval
 
-Row = dict[str, object]
 KEY = ["study", "dataset", "judge", "gold", "statistic"]
 SIDES = ["n_human_own", "n_human_other", "n_human_least"]
 LONG = [
@@ -75,8 +127,8 @@ LONG = [
 ]
 HUMAN, ORACLE, NONE = "human", "oracle", "none"
 COLUMNS = [
-    *("item_id", "cluster", "judge", "responder", "opponent", "k", "decision", "win"),
-    *("human", "gold", "alike", "length"),
+    *("item_id", "cluster", "judge", "responder", "opponent", "k"),
+    *("decision", "win", "human", "gold", "alike", "length"),
 ]
 # Statistics that need a gold label, and what this says of the own response.
 KINDS = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
@@ -87,10 +139,8 @@ NOBODY = "no such set with a verdict"
 NO_LABEL = "no label on a set with its own response"
 NO_TEXTS = "the texts are not known"
 EXCESS = dict(zip(bias.VARIANTS, ("excess", "excess_common", "excess_half_ties"), strict=True))
-GOLD = (
-    *("equal_opportunity", "demographic_parity", *EXCESS.values()),
-    *("gold_gap", "equal_quality", *KINDS),
-)
+EO, PARITY = "equal_opportunity", "demographic_parity"
+GOLD = (EO, PARITY, *EXCESS.values(), "gold_gap", "equal_quality", *KINDS)
 
 
 def key_of(
@@ -100,19 +150,21 @@ def key_of(
     return {"study": study, "dataset": dataset, "gold": gold, "unit": unit, **more}
 
 
-def told(row: Row, found: Interval | str, n: float, of: int) -> Row:
-    """The row of a statistic with its value, or with the reason for which there is none.
+def told(row: Row, found: Interval, n: float, of: int, none: str = NOBODY) -> Row:
+    """The row of a statistic.
 
     Args:
         row: Its key and unit.
-        found: The value with its interval; or the reason.
+        found: The value with its interval; NaN where there is none.
         n: The rows that it rests on.
         of: The rows that it might rest on; the others are dropped.
+        none: Why there is no value, where there is none.
     """
-    reason, n = (found, 0) if isinstance(found, str) else ("", n)
-    one = MISSING._replace(how="") if isinstance(found, str) else found
-    made: Row = {"value": one.value, "lo": one.lo, "hi": one.hi, "interval": one.how}
-    return row | made | {"n": n, "dropped": of - round(n), "reason": reason}
+    if np.isnan(found.value):
+        found, n = MISSING._replace(how=""), 0
+    made: Row = {"value": found.value, "lo": found.lo, "hi": found.hi, "interval": found.how}
+    made |= {"n": n, "dropped": of - round(n), "reason": "" if found.how else none}
+    return row | made
 
 
 def table(rows: Iterable[Row]) -> pd.DataFrame:
@@ -132,13 +184,14 @@ def too_few(rows: pd.DataFrame) -> pd.Series:
     return few
 
 
-def on_sides(pairs: Floats) -> Row:
+def on_sides(cells: Floats) -> Row:
     """The pairs on both human sides, and the fewest that a judge of the comparison has on one.
 
     Args:
-        pairs: `[judges, 2]`, the judge itself first.
+        cells: `[pairs, judges, 4]`, the judge itself first.
     """
-    return dict(zip(SIDES, map(float, (*pairs[0], pairs.min())), strict=True))
+    sides = bias.human_sides(cells.sum(axis=0))
+    return dict(zip(SIDES, map(float, (*sides[0], sides.min())), strict=True))
 
 
 @dataclass(frozen=True)
@@ -181,6 +234,15 @@ class Judgments:
         """Intervals, with the streams of the study's chapter where it has them."""
         return self.settings.bootstrap.within(self.study, self.dataset)
 
+    def cells(self, rows: pd.DataFrame) -> Floats:
+        """What rows add to the cells, `[rows, 4]`, ties as the settings say."""
+        return bias.cell_weights(rows, self.settings.human_ties, self.settings.judge_ties)
+
+    def stacked(self, judge: str, variant: bias.Variant) -> tuple[Floats, pd.Series]:
+        """`bias.stacked_cells` of a judge and those that it is held against."""
+        use, rows = self.settings, self.compared(judge)
+        return bias.stacked_cells(rows, judge, variant, use.human_ties, use.judge_ties)
+
     def row(self, judge: str, statistic: str) -> Row:
         """The key of a judge's statistic, and its unit."""
         return key_of(self.dataset, self.gold, self.study, judge=judge, statistic=statistic)
@@ -216,70 +278,67 @@ def parity(cells: Floats, chance: float) -> Floats:
 
 def chance(own: pd.DataFrame, used: pd.Series) -> float:
     """The mean of 1/k over the used rows."""
-    return float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
+    return float((1 / own["k"].astype(float)[used]).mean())
 
 
-def _parity(data: Judgments, judge: str, own: pd.DataFrame, cells: Floats) -> Row:
-    level, used = data.settings.bootstrap.level, cells.sum(axis=1) > 0
-    found = bias.demographic_parity_interval(cells, own["cluster"], level, chance(own, used))
-    said = found if used.any() else UNDECIDED
-    labelled = own["human"].count()
-    return told(data.row(judge, "demographic_parity"), said, cells.sum(), labelled)
+def _parity(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
+    cells = data.cells(own)
+    by_chance, level = chance(own, cells.sum(axis=1) > 0), data.bootstrap.level
+    found = bias.demographic_parity_interval(cells, own["cluster"], level, by_chance)
+    return told(data.row(judge, PARITY), found, cells.sum(), own["human"].count(), UNDECIDED)
 
 
 def _on_sides(row: Row, found: Interval, cells: Floats, labelled: int) -> Row:
     """EO or an excess, with the pairs on both human sides; cells `[pairs, judges, 4]`."""
-    n, sides = cells[:, 0].sum(), on_sides(bias.human_sides(cells.sum(axis=0)))
-    none = ONE_SIDE if n else UNDECIDED
-    return told(row, none if np.isnan(found.value) else found, n, labelled) | sides
+    n = cells[:, 0].sum()
+    return told(row, found, n, labelled, ONE_SIDE if n else UNDECIDED) | on_sides(cells)
 
 
 def _excess(data: Judgments, judge: str, labelled: int) -> Iterator[Row]:
-    pairs, use = data.compared(judge), data.settings
     for variant, name in EXCESS.items():
-        row = data.row(judge, name)
-        if pairs["judge"].nunique() < 2:
-            yield told(row, ALONE, 0, labelled)
-            continue
-        cells, clusters = bias.stacked_cells(pairs, judge, variant, use.human_ties, use.judge_ties)
+        row, (cells, clusters) = data.row(judge, name), data.stacked(judge, variant)
         found, _ = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)
-        yield _on_sides(row, found, cells, labelled)
+        if cells.shape[1] > 1:
+            yield _on_sides(row, found, cells, labelled)
+        else:
+            yield told(row, MISSING, 0, labelled, ALONE)
 
 
-def _mean(data: Judgments, judge: str, name: str, values: pd.Series, clusters: pd.Series) -> Row:
-    """The mean of the known values."""
-    n = values.count()
-    found = data.bootstrap.mean(values, clusters, judge, name, data.gold) if n else NOBODY
-    return told(data.row(judge, name), found, n, len(values))
+def _mean(
+    data: Judgments,
+    judge: str,
+    name: str,
+    values: pd.Series,
+    rows: pd.DataFrame,
+    none: str = NOBODY,
+) -> Row:
+    """The mean of the known values of some rows."""
+    found = data.bootstrap.mean(values, rows["cluster"], judge, name, data.gold)
+    return told(data.row(judge, name), found, values.count(), len(values), none)
 
 
 def _share(data: Judgments, judge: str, name: str, rows: pd.DataFrame, less: float = 0.0) -> Row:
     """P(own wins) in these rows, less a number."""
     won = rows["win"].astype(float)
-    share = share_interval(won, rows["cluster"], data.settings.bootstrap.level)
-    n = won.count()
-    return told(data.row(judge, name), share.moved(less) if n else NOBODY, n, len(rows))
+    share = share_interval(won, rows["cluster"], data.bootstrap.level)
+    return told(data.row(judge, name), share.moved(less), won.count(), len(rows))
 
 
 def _paired_excess(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
-    pairs, name = data.compared(judge), "paired_excess"
-    others = pairs[pairs["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
-    if others.empty:
-        return told(data.row(judge, name), ALONE, 0, len(own))
-    theirs = bias.value_of(others, own["item_id"], own["opponent"])
-    return _mean(data, judge, name, own["win"] - theirs, own["cluster"])
+    others = data.compared(judge)
+    others = others[others["judge"].ne(judge)]
+    wins = others.groupby(["item_id", "opponent"])["win"].mean()
+    beyond = own["win"] - bias.value_of(wins, own["item_id"], own["opponent"])
+    return _mean(data, judge, "paired_excess", beyond, own, NOBODY if len(others) else ALONE)
 
 
 def _equal_length(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
-    row = data.row(judge, "equal_length")
-    if own["length"].isna().all():
-        return told(row, NO_TEXTS, 0, len(own))
     kept = own.dropna(subset=["win", "length"])
     design = pd.DataFrame({"own": 1.0, "length": kept["length"].astype(float)})
     y = (kept["win"] - 1 / kept["k"]).to_numpy(dtype=float)
-    found = fit(y, design, kept["cluster"], ["own"], data.settings.bootstrap.level)["own"]
-    said = "all lengths are alike" if np.isnan(found.value) else found
-    return told(row, said, len(kept), len(own))
+    found = fit(y, design, kept["cluster"], ["own"], data.bootstrap.level)["own"]
+    none = "all lengths are alike" if own["length"].notna().any() else NO_TEXTS
+    return told(data.row(judge, "equal_length"), found, len(kept), len(own), none)
 
 
 def of_judges(data: Judgments) -> Iterator[Row]:
@@ -292,27 +351,23 @@ def of_judges(data: Judgments) -> Iterator[Row]:
         own = data.own(judge)
         if data.gold == NONE:
             # Parity needs no gold label: every row counts as if it called the own response better.
-            every = own.assign(human=1.0)
-            cells = bias.cell_weights(every, data.settings.human_ties, data.settings.judge_ties)
-            yield _parity(data, judge, every, cells)
+            yield _parity(data, judge, own.assign(human=1.0))
             yield _paired_excess(data, judge, own)
             yield _equal_length(data, judge, own)
         elif own["human"].isna().all():
-            yield from (told(data.row(judge, name), NO_LABEL, 0, 0) for name in GOLD)
+            yield from (told(data.row(judge, name), MISSING, 0, 0, NO_LABEL) for name in GOLD)
         else:
             yield from _with_gold(data, judge, own)
 
 
 def _with_gold(data: Judgments, judge: str, own: pd.DataFrame) -> Iterator[Row]:
     labelled, alike = own[own["human"].notna()], own[own["alike"].astype(bool)]
-    cells = bias.cell_weights(own, data.settings.human_ties, data.settings.judge_ties)
+    cells = data.cells(own)
     found = bias.equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
-    row = data.row(judge, "equal_opportunity")
-    yield _on_sides(row, found, cells[:, None], len(labelled))
-    yield _parity(data, judge, own, cells)
+    yield _on_sides(data.row(judge, EO), found, cells[:, None], len(labelled))
+    yield _parity(data, judge, own)
     yield from _excess(data, judge, len(labelled))
-    beyond_gold = labelled["win"] - labelled["gold"]
-    yield _mean(data, judge, "gold_gap", beyond_gold, labelled["cluster"])
+    yield _mean(data, judge, "gold_gap", labelled["win"] - labelled["gold"], labelled)
     by_chance = chance(alike, alike["win"].notna())
     yield _share(data, judge, "equal_quality", alike, by_chance)
     for kind, human in KINDS.items():
@@ -321,7 +376,211 @@ def _with_gold(data: Judgments, judge: str, own: pd.DataFrame) -> Iterator[Row]:
 
 def against_people(data: Judged) -> Iterator[Row]:
     """EO beyond that of another person in the judge's place, of every judge with own pairs."""
-    for judge, (n, status, found) in data.no_preference.items():
-        row = key_of(data.name, HUMAN, judge=judge, statistic="beyond_no_preference")
-        labelled = data.own(judge)["human"].count()
-        yield told(row, found[-1] if status == "ok" else status, n, labelled)
+    name = "beyond_no_preference"
+    for judge, place in data.no_preference.items():
+        found = Interval(*(place[column] for column in bounded(name)))
+        row = key_of(data.name, HUMAN, judge=judge, statistic=name)
+        yield told(row, found, place["n"], data.own(judge)["human"].count(), place["status"])
+
+
+# Among the names of judges: all judges of a data set.
+POOLED = "all judges"
+NOT_TOLD = "own text cannot be told from the responder"
+
+
+def by_name(values: pd.Series, names: pd.Series, what: str) -> pd.DataFrame:
+    """One column a name, such as a judge's: the values of its rows, else 0."""
+    there = pd.get_dummies(names, dtype=float).mul(values, axis="index")
+    return there.add_prefix(what)
+
+
+def between(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Effects of the responders of pairs, 1 for the first and -1 for the second.
+
+    The responder that sorts first is the base.
+    """
+    first, second = pairs["first"], pairs["second"]
+    effects = {
+        f"text of {name}": first.eq(name).astype(float) - second.eq(name)
+        for name in names_of(first, second)[1:]
+    }
+    return pd.DataFrame(effects, index=pairs.index)
+
+
+def own_text(
+    rows: pd.DataFrame, controls: pd.DataFrame, length: pd.Series, place: Row, level: float
+) -> Iterator[Row]:
+    """B of all judges together, and of each judge with own texts; without length and with it.
+
+    Args:
+        rows: `judge, cluster, y, own` (1, 0; -1 where the other text of a pair is the own one).
+        controls: What is held; a row with a missing value is dropped.
+        length: What is held besides, a slope for each judge.
+        place: The row's key, without judge and statistic, and its unit.
+        level: Coverage of the intervals.
+    """
+    is_own, known = rows["own"].ne(0), length.notna().any()
+    held = controls.join(by_name(length, rows["judge"], "length to "))
+    for statistic, design, unused in (
+        ("regression", controls, "no row with a score and gold"),
+        ("regression_length", held, "no row with a score and gold" if known else NO_TEXTS),
+    ):
+        used = rows["y"].notna() & design.notna().all(axis=1)
+        kept, x = rows[used], design[used]
+        y, clusters = kept["y"].to_numpy(dtype=float), kept["cluster"]
+        each = by_name(kept["own"], kept["judge"], "")
+        found = fit(y, x.assign(**{POOLED: kept["own"]}), clusters, [POOLED], level)
+        found |= fit(y, x.join(each), clusters, list(each), level)
+        for judge in (POOLED, *names_of(rows.loc[is_own, "judge"])):
+            mine = is_own & (rows["judge"].eq(judge) | (judge == POOLED))
+            n, row = int((mine & used).sum()), place | {"judge": judge, "statistic": statistic}
+            none = NOT_TOLD if n else unused
+            yield told(row, found.get(judge, MISSING), n, int(mine.sum()), none)
+
+
+def regressions(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
+    """The rows of one data set of pairs under one gold label.
+
+    Args:
+        data: The data set.
+        pairs: Its pairs, `human` being the gold label.
+        gold: Where the gold label comes from.
+    """
+    pairs = pairs[pairs["human"].notna()].reset_index(drop=True)
+    own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
+    rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
+    controls = between(pairs).join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to "))
+    responses, level = data.tables["responses"], data.settings.bootstrap.level
+    length = bias.gap(bias.text_lengths(responses, responses["length"]), pairs)
+    yield from own_text(rows, controls, length, key_of(data.name, gold), level)
+
+
+def of_ratings(
+    rated: pd.DataFrame, gold: pd.Series, length: pd.Series, place: Row, level: float
+) -> Iterator[Row]:
+    """The rows of one data set of ratings under one gold score.
+
+    Args:
+        rated: `judge, responder, cluster, score`.
+        gold: The gold score of each row; NaN where there is none.
+        length: ln(1 + characters) of each row's text.
+        place: Study, data set, name of the gold score, unit.
+        level: Coverage of the intervals.
+    """
+    own = rated["judge"].eq(rated["responder"]).astype(float)
+    rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
+    known, ones = gold.notna(), pd.Series(1.0, index=rated.index)
+    severity = by_name(ones, rated["judge"], "severity of ")
+    texts = by_name(ones, rated["responder"], "text of ").iloc[:, 1:]
+    controls = severity.join(texts).join(by_name(gold, rated["judge"], "gold to "))
+    yield from own_text(rows[known], controls[known], length[known], place, level)
+
+
+BIASES = (0.05, 0.1, 0.2)
+# z_{1 - alpha/2}, and (z_{1 - alpha/2} + z_power)^2, at alpha 0.05 and power 0.8.
+HALF = float(ndtri(1 - 0.05 / 2))
+FACTOR = (HALF + float(ndtri(0.8))) ** 2
+NEEDED = [
+    *("study", "dataset", "judge", "gold", "statistic", "bias", "pairs", "prompts"),
+    *("n", *SIDES, "n_prompts", "sd", "correlation", "effect", "detectable"),
+]
+# Relative step of the derivative; cells are counts.
+STEP = 1e-4
+
+
+def influence(rows: Floats, statistic: Statistic) -> Floats:
+    """U of each row.
+
+    Args:
+        rows: What each row adds to the sums, `[rows, ...]`.
+        statistic: From sums `[batch, ...]` to values `[batch]`, or to several of which the first
+            counts.
+
+    Returns:
+        `[rows]`; NaN where the statistic does not exist.
+    """
+    flat = rows.reshape(len(rows), -1)
+    total = flat.sum(axis=0)
+    steps = np.eye(len(total)) * STEP * len(rows)
+    ends = np.concatenate([total + steps, total - steps]).reshape(-1, *rows.shape[1:])
+    up, down = statistic(ends).reshape(2, len(total), -1)[..., 0]
+    values = flat @ (up - down) / (2 * STEP)
+    centred: Floats = values - values.mean()
+    return centred
+
+
+def intraclass(values: Floats, clusters: pd.Series) -> float:
+    """Rho of one-way analysis of variance, at least 0; 0 where no cluster has two rows."""
+    codes, names = pd.factorize(clusters)
+    sizes, n, groups = np.bincount(codes), len(values), len(names)
+    if groups < 2 or n == groups:
+        return 0.0
+    means = np.bincount(codes, weights=values) / sizes
+    between = float((sizes * (means - values.mean()) ** 2).sum() / (groups - 1))
+    within = float(((values - means[codes]) ** 2).sum() / (n - groups))
+    usual = (n - (sizes**2).sum() / n) / (groups - 1)
+    spread = between + (usual - 1) * within
+    return max(0.0, (between - within) / spread) if spread > 0 else 0.0
+
+
+def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> dict[str, float]:
+    """The noise of a statistic, and the bias that the data's own n sees.
+
+    Args:
+        rows: What each row adds to the sums, `[rows, ...]`.
+        clusters: The prompt of each row.
+        statistic: From sums `[batch, ...]` to values `[batch]`.
+
+    Returns:
+        `n` rows, `n_prompts` clusters, `sd` of u, `correlation` (intraclass, 0..1), `effect` (of
+        the design, at least 1) and `detectable`; nothing where the statistic does not exist or does
+        not vary.
+    """
+    values = influence(rows, statistic) if len(rows) > 1 else np.zeros(2)
+    variance = float(np.var(values, ddof=1))
+    if not variance > 0:
+        return {}
+    sizes, correlation = clusters.value_counts().to_numpy(), intraclass(values, clusters)
+    effect = 1 + (float((sizes**2).sum() / sizes.sum()) - 1) * correlation
+    found = {"n": len(rows), "n_prompts": len(sizes), "correlation": correlation}
+    seen = (FACTOR * variance * effect / len(rows)) ** 0.5
+    return {**found, "sd": variance**0.5, "effect": effect, "detectable": seen}
+
+
+def pairs_for(wanted: float, noise: Mapping[str, float]) -> float:
+    """Rows that a two-sided test at 0.05 needs to see a bias with a power of 0.8.
+
+    Args:
+        wanted: The bias.
+        noise: As `plan` returns it.
+    """
+    return noise["n"] * (noise["detectable"] / wanted) ** 2
+
+
+def needed(data: Judgments) -> pd.DataFrame:
+    """Pairs and prompts that each judge's statistics need, on its own decided rows.
+
+    Returns:
+        The columns `NEEDED`: sd is that of u, and EO and excess have the pairs of both human
+        sides. A statistic without variance in the sample has no rows: nothing can be planned from
+        it.
+    """
+    found: list[Row] = []
+    for judge in data.judges:
+        own, stacked = data.own(judge), data.stacked(judge, "own")
+        mine = data.cells(own)[:, None], own["cluster"]
+        by_chance = chance(own, mine[0].sum(axis=(1, 2)) > 0)
+        for statistic, (cells, prompts), formula in (
+            (EO, mine, bias.equal_opportunity),
+            (PARITY, mine, partial(parity, chance=by_chance)),
+            ("excess", stacked, bias.excess),
+        ):
+            decided = cells[:, 0].sum(axis=1) > 0
+            noise = plan(cells[decided], prompts[decided], formula)
+            row = data.row(judge, statistic) | noise
+            row |= {} if statistic == PARITY else on_sides(cells)
+            for wanted in BIASES if noise else ():
+                pairs = pairs_for(wanted, noise)
+                needs = {"pairs": pairs, "prompts": pairs / noise["n"] * noise["n_prompts"]}
+                found.append(row | {name: ceil(n) for name, n in needs.items()} | {"bias": wanted})
+    return pd.DataFrame(found, columns=NEEDED)

@@ -1,9 +1,9 @@
 """One data set's judged pairs, and what they say of every judge: EO and DP, agreement, position.
 
 A judge's own responses are those of the responder of the same name. The formulas of EO, DP and
-excess stand in `selfpref.statistics.bias`, those of another person in the judge's place in
-`selfpref.statistics.no_preference`. Nothing in EO needs the responses to be the judge's own: with
-"own" read as "of responder r" it exists for every judge and every responder
+excess, and those of another person in the judge's place, stand in `selfpref.statistics.bias`.
+Nothing in EO needs the responses to be the judge's own: with "own" read as "of responder r" it
+exists for every judge and every responder
 (`bias_by_judge_and_responder`), and towards the judge itself it is the bias of the paper. If the
 rows of this matrix differ, judges do; if its columns differ, responders do: strong responders get a
 high value, and weak ones a low value, from whoever judges.
@@ -30,23 +30,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics import bias as formulas
-from selfpref.statistics import no_preference as people
 from selfpref.statistics.bias import CELLS, FEW, PAIR, names_of, pairs_with, too_few
 from selfpref.statistics.bootstrap import (
     MISSING,
     ClusterBootstrap,
     Floats,
-    Interval,
     Statistic,
     bounded,
+    share_interval,
 )
-from selfpref.statistics.shares import share_interval
 from selfpref.tables.schemas import KEY, PANEL, TIE
 
 # Whose streams of random numbers these are.
@@ -89,24 +87,26 @@ RATES = {
     "reversal_rate": ["reversed", "both_orders"],
 }
 POSITION = ["dataset", "judge", "pairs", "n_decided", "n_both", *bounded(*RATES), "one_place"]
-# The number of pairs; `ok`, or why there are no values; and `AGAINST_VOTES`.
-Beyond = tuple[int, str, list[Interval]]
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Which rows enter, how they count, and how intervals are made; see `selfpref.params`."""
+    """Which rows enter, how they count, and how intervals are made; see `selfpref.params`.
 
-    threshold: float
-    human_ties: formulas.Ties
-    judge_ties: formulas.Ties
-    judge_tie: formulas.JudgeTie
-    turns: formulas.Turns
-    bins: int
-    binning: Binning
-    scale: formulas.Scale
+    What is left out is as the recorded profile has it, whose numbers `selfpref measure` gives.
+    """
+
     bootstrap: ClusterBootstrap
-    panel: Sequence[str]
+    threshold: float = 0.5
+    human_ties: formulas.Ties = "drop"
+    judge_ties: formulas.Ties = "drop"
+    judge_tie: formulas.JudgeTie = "exact"
+    turns: formulas.Turns = "all"
+    bins: int = 8
+    binning: Binning = "count"
+    scale: formulas.Scale = "log-perplexity"
+    panel: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,14 @@ class Judged:
         return names_of(self.pairs["first"], self.pairs["second"])
 
     @cached_property
+    def readers(self) -> list[str]:
+        """All who judged."""
+        return names_of(self.pairs["judge"])
+
+    @cached_property
     def judges(self) -> list[str]:
         """Those that judged a pair with a response of their own."""
-        return [judge for judge in names_of(self.pairs["judge"]) if judge in self.responders]
+        return [judge for judge in self.readers if judge in self.responders]
 
     @cached_property
     def _votes(self) -> pd.DataFrame:
@@ -158,18 +163,20 @@ class Judged:
         return self.settings.bootstrap.within(STUDY, self.name)
 
     @cached_property
+    def _parts(self) -> dict[str, pd.DataFrame]:
+        return dict(iter(self.pairs.groupby("judge")))
+
+    def turned(self, judge: str, responder: str) -> pd.DataFrame:
+        """A judge's verdicts on pairs with a responder's text, turned to it."""
+        return pairs_with(self._parts[judge], responder)
+
+    @cached_property
     def _own(self) -> dict[str, pd.DataFrame]:
-        parts = dict(iter(self.pairs.groupby("judge")))
-        return {judge: pairs_with(parts[judge], judge) for judge in self.judges}
+        return {judge: self.turned(judge, judge) for judge in self.judges}
 
     def own(self, judge: str) -> pd.DataFrame:
         """The verdicts of one of `judges` on pairs with its own response, turned to it."""
         return self._own[judge]
-
-    def towards(self, responder: str) -> dict[str, pd.DataFrame]:
-        """By judge, its verdicts on pairs with a responder's text, turned to it."""
-        rows = pairs_with(self.pairs, responder)
-        return {str(judge): part for judge, part in rows.groupby("judge")}
 
     @cached_property
     def live(self) -> list[str]:
@@ -208,16 +215,13 @@ class Judged:
         return pairs_with(rows, judge)
 
     @cached_property
-    def no_preference(self) -> dict[str, Beyond]:
+    def no_preference(self) -> dict[str, Row]:
         """By judge what another person shows in its place, and the judge against the same votes.
 
-        On its own pairs that it decides and that have two votes or more; see
-        `selfpref.statistics.no_preference`.
+        On its own pairs that it decides and that have two votes or more: their number `n`, `status`
+        (`ok`, or why there are no values), and `AGAINST_VOTES` with bounds.
         """
-        return {
-            judge: _beyond_person(self, self.own(judge), judge, judge, "no preference")
-            for judge in self.judges
-        }
+        return {judge: _judge(self, judge, judge, judge, "no preference") for judge in self.judges}
 
     def truth(self, metric: str) -> pd.Series:
         """A true score of the responses, by (item_id, responder); empty where there is none."""
@@ -232,7 +236,7 @@ class Judged:
         """What turned pairs add to the cells, `[rows, 4]`, ties as the settings say."""
         return formulas.cell_weights(rows, self.settings.human_ties, self.settings.judge_ties)
 
-    def equal_opportunity(self, rows: pd.DataFrame, *names: str) -> dict[str, object]:
+    def equal_opportunity(self, rows: pd.DataFrame, *names: str) -> Row:
         """EO over pairs turned to one responder, and what it rests on.
 
         Args:
@@ -248,7 +252,7 @@ class Judged:
         cells = self.cells(rows)
         found = formulas.equal_opportunity_interval(cells, rows["cluster"], self.bootstrap, *names)
         totals = cells.sum(axis=0)
-        made: dict[str, object] = {**formulas.cell_counts(cells), **found.columns("eo")}
+        made: Row = {**formulas.cell_counts(cells), **found.columns("eo")}
         made |= dict(zip(SIDES, formulas.human_sides(totals), strict=True))
         made |= {"undefined": found.undefined, "few": bool(too_few(totals))}
         return made | {"n_dropped": dropped(rows, cells)}
@@ -290,38 +294,53 @@ def by_panel(data: Judged) -> Judged | None:
 
 def _two_votes(data: Judged, rows: pd.DataFrame, responder: str) -> pd.DataFrame:
     """The rows, turned to a responder, that have two votes or more, each with its votes' cells."""
-    votes = people.vote_cells(data.votes(responder), OPPOSED, data.settings.human_ties)
+    votes = formulas.vote_cells(data.votes(responder), OPPOSED, data.settings.human_ties)
     return rows.merge(votes, on=OPPOSED)
 
 
-def _against_votes(data: Judged, rows: pd.DataFrame, responder: str) -> pd.DataFrame:
-    """`_two_votes` of one judge's decided pairs."""
+def against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.Series]:
+    """Cells of another person and of the judge against the same votes, and the clusters.
+
+    Args:
+        data: The data set.
+        judge: Whose verdicts; pairs that it decides and that have two votes or more enter.
+        responder: Whose responses.
+
+    Returns:
+        `[pairs, 2, 4]`, and the cluster of each pair.
+    """
+    rows = data.turned(judge, responder)
     tied = rows["decision"].eq(0.5) & (data.settings.judge_ties == "drop")
-    return _two_votes(data, rows[rows["decision"].notna() & ~tied], responder)
+    pairs = _two_votes(data, rows[rows["decision"].notna() & ~tied], responder)
+    return formulas.against_votes(pairs), pairs["cluster"]
 
 
 def _beyond(
-    data: Judged, pairs: pd.DataFrame, cells: Floats, statistics: Statistic, *names: str
-) -> Beyond:
-    person, *_ = cells.sum(axis=0).reshape(-1, 4)
-    if too_few(person):
-        return len(pairs), TWO_VOTES, [MISSING] * len(AGAINST_VOTES)
-    found = data.bootstrap.estimates(cells, pairs["cluster"], statistics, *names)
-    return len(pairs), "ok", found
+    data: Judged, cells: Floats, clusters: pd.Series, formula: Statistic, *names: str
+) -> Row:
+    """As `Judged.no_preference` has it; the cells of another person come first."""
+    few = bool(too_few(cells.sum(axis=0).reshape(-1, 4)[0]))
+    made: Row = {"n": len(cells), "status": TWO_VOTES if few else "ok"}
+    found = [MISSING] * len(AGAINST_VOTES)
+    if not few:
+        found = data.bootstrap.estimates(cells, clusters, formula, *names)
+    for name, one in zip(AGAINST_VOTES, found, strict=True):
+        made |= one.columns(name)
+    return made
 
 
-def _beyond_person(data: Judged, rows: pd.DataFrame, responder: str, *names: str) -> Beyond:
-    """As `Judged.no_preference`, of any judge's rows turned to a responder."""
-    pairs = _against_votes(data, rows, responder)
-    return _beyond(data, pairs, people.against_votes(pairs), people.beyond_no_preference, *names)
+def _judge(data: Judged, judge: str, responder: str, *names: str) -> Row:
+    """What a judge shows beyond a person towards a responder."""
+    place = against_votes(data, judge, responder)
+    return _beyond(data, *place, formulas.beyond_no_preference, *names)
 
 
-def _majority(data: Judged, responder: str) -> Beyond:
+def _majority(data: Judged, responder: str) -> Row:
     """The same of a judge that decides as most of all people would."""
     rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
     pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
-    cells = pairs[CELLS].to_numpy(dtype=float)
-    return _beyond(data, pairs, cells, people.beyond_majority, MAJORITY, responder, "in place")
+    place = pairs[CELLS].to_numpy(dtype=float), pairs["cluster"]
+    return _beyond(data, *place, formulas.beyond_majority, MAJORITY, responder, "in place")
 
 
 def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -335,46 +354,34 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
         with own responses, `own_minus`: what it is beyond a person towards its own responses minus
         the same towards this responder's.
     """
-    found: list[dict[str, object]] = []
+    found = []
     for data in sets:
-        for responder in data.responders:
-            parts = data.towards(responder)
-            told = {
-                judge: _beyond_person(data, part, responder, judge, responder, "in place")
-                for judge, part in parts.items()
-            }
-            told[MAJORITY] = _majority(data, responder)
-            for judge, (n, status, values) in told.items():
-                row: dict[str, object] = {"dataset": data.name, "judge": judge, "n": n}
-                row |= {"responder": responder, "own": judge == responder, "status": status}
-                row |= _values(values)
-                if judge in data.judges and judge != responder and status == "ok":
-                    minus = _own_minus(data, judge, parts[judge], responder)
-                    row |= minus.columns("own_minus")
+        for responder, judge in product(data.responders, (*data.readers, MAJORITY)):
+            place: Row = {"dataset": data.name, "judge": judge, "responder": responder}
+            place["own"] = judge == responder
+            if judge == MAJORITY:
+                found.append(place | _majority(data, responder))
+            elif len(data.turned(judge, responder)):
+                row = place | _judge(data, judge, responder, judge, responder, "in place")
+                if judge in data.judges and not place["own"] and row["status"] == "ok":
+                    row |= _own_minus(data, judge, responder)
                 found.append(row)
     return pd.DataFrame(found, columns=IN_PLACE)
 
 
-def _values(found: Sequence[Interval]) -> dict[str, float]:
-    """The columns of `AGAINST_VOTES`."""
-    named = zip(AGAINST_VOTES, found, strict=True)
-    return {column: value for name, one in named for column, value in one.columns(name).items()}
-
-
-def _own_minus(data: Judged, judge: str, rows: pd.DataFrame, responder: str) -> Interval:
+def _own_minus(data: Judged, judge: str, responder: str) -> dict[str, float]:
     """What a judge is beyond a person towards itself minus that towards another responder."""
-    sides = [_against_votes(data, data.own(judge), judge), _against_votes(data, rows, responder)]
-    both = pd.concat(sides, keys=range(2))
-    side = np.eye(2)[both.index.get_level_values(0)]
-    cells = side[:, :, None, None] * people.against_votes(both)[:, None]
+    own, other = (against_votes(data, judge, of) for of in (judge, responder))
+    sides = np.zeros((len(own[0]) + len(other[0]), 2, 2, 4))
+    sides[: len(own[0]), 0], sides[len(own[0]) :, 1] = own[0], other[0]
 
     def minus(totals: Floats) -> Floats:
-        own, other = np.moveaxis(people.beyond_no_preference(totals)[..., -1], -1, 0)
-        found: Floats = own - other
-        return found
+        beyond = formulas.beyond_no_preference(totals)[..., -1]
+        return beyond[..., 0] - beyond[..., 1]
 
+    clusters = pd.concat([own[1], other[1]])
     names = judge, responder, "own minus"
-    return data.bootstrap.estimate(cells, both["cluster"], minus, *names)
+    return data.bootstrap.estimate(sides, clusters, minus, *names).columns("own_minus")
 
 
 def bias(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -386,13 +393,10 @@ def bias(sets: Iterable[Judged]) -> pd.DataFrame:
     rows = []
     for data in sets:
         for judge in data.judges:
-            own = data.own(judge)
-            dp = formulas.demographic_parity_interval(
-                data.cells(own), own["cluster"], data.bootstrap.level
-            )
-            n, status, found = data.no_preference[judge]
-            row: dict[str, object] = {"dataset": data.name, "judge": judge, **dp.columns("dp")}
-            row |= {"n_two_votes": n, "no_preference_status": status, **_values(found)}
+            own, level, place = data.own(judge), data.bootstrap.level, data.no_preference[judge]
+            dp = formulas.demographic_parity_interval(data.cells(own), own["cluster"], level)
+            row: Row = {"dataset": data.name, "judge": judge, **dp.columns("dp"), **place}
+            row |= {"n_two_votes": place["n"], "no_preference_status": place["status"]}
             rows.append(row | data.equal_opportunity(own, judge, "eo"))
     return pd.DataFrame(rows, columns=BIAS)
 
@@ -405,11 +409,10 @@ def bias_by_judge_and_responder(sets: Iterable[Judged]) -> pd.DataFrame:
     """
     rows = []
     for data in sets:
-        parts = {responder: data.towards(responder) for responder in data.responders}
-        for judge, responder in product(names_of(data.pairs["judge"]), parts):
-            if judge in parts[responder]:
-                found = data.equal_opportunity(parts[responder][judge], judge, responder, "towards")
+        for judge, responder in product(data.readers, data.responders):
+            if len(turned := data.turned(judge, responder)):
                 place = {"dataset": data.name, "judge": judge, "responder": responder}
+                found = data.equal_opportunity(turned, judge, responder, "towards")
                 rows.append({**place, "own": judge == responder, **found})
     return pd.DataFrame(rows, columns=TOWARDS)
 
@@ -496,7 +499,7 @@ def position(sets: Iterable[Judged]) -> pd.DataFrame:
             for scope, part in {"all": mine, "own": own}.items():
                 if part.empty:
                     continue
-                row: dict[str, object] = {"dataset": data.name, "judge": judge, "pairs": scope}
+                row: Row = {"dataset": data.name, "judge": judge, "pairs": scope}
                 row |= {"n_decided": part["decided"].sum(), "n_both": part["both_orders"].sum()}
                 if scope == "own":
                     row["one_place"] = one_place(part, judge)

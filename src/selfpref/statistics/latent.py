@@ -42,9 +42,8 @@ from scipy.special import expit, stdtrit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
 from selfpref.statistics.bootstrap import MISSING, Floats, Interval
-from selfpref.statistics.choices import HUMAN, Row, key_of, told
-from selfpref.statistics.effects import NOT_TOLD
-from selfpref.statistics.judged import Judged
+from selfpref.statistics.choices import HUMAN, NOT_TOLD, key_of, told
+from selfpref.statistics.judged import Judged, Row
 from selfpref.statistics.regression import ROBUST, SPANNED
 from selfpref.statistics.scaled import PLACEBO
 
@@ -89,25 +88,22 @@ class Readings:
     def of(cls, data: Judged) -> "Readings":
         """All verdicts and votes on the pairs of a data set that its judges read."""
         single = verdict_scores(data.tables["verdicts"])
-        score = single["score"].to_numpy(dtype=float)
         verdicts = single.assign(
             reader=single["judge"],
             place=single["presented"].map({"first": 0, "second": 1}).fillna(2),
-            answer=decide(score, data.settings.threshold),
+            vote=decide(single["score"].to_numpy(dtype=float), data.settings.threshold),
         )
-        votes = oriented_votes(data.tables["labels"]).assign(reader="", place=2)
-        both = pd.concat([verdicts, votes.rename(columns={"vote": "answer"})], ignore_index=True)
+        people = oriented_votes(data.tables["labels"]).assign(reader="", place=2)
         known = data.pairs.drop_duplicates(PAIR)[[*PAIR, "cluster"]]
-        rows = both.dropna(subset="answer").merge(known, on=PAIR)
+        rows = pd.concat([verdicts, people]).dropna(subset="vote").merge(known, on=PAIR)
         judges, responders = names_of(single["judge"]), names_of(rows["first"], rows["second"])
         pairs, places = rows.drop_duplicates(PAIR), pd.Index(responders)
         sides = np.stack([places.get_indexer(pairs[side]) for side in PAIR[1:]], axis=-1)
         texts, kind = np.unique(sides, axis=0, return_inverse=True)
-        number = rows.groupby(PAIR, sort=False).ngroup()
         reader = pd.Index([*judges, ""]).get_indexer(rows["reader"])
-        at = number, reader, rows["place"].astype(int), (2 * rows["answer"]).astype(int)
+        place, answer = rows["place"].astype(int), (2 * rows["vote"]).astype(int)
         counts = np.zeros((len(pairs), len(judges) + 1, len(PLACES), ANSWERS))
-        np.add.at(counts, at, 1.0)
+        np.add.at(counts, (rows.groupby(PAIR, sort=False).ngroup(), reader, place, answer), 1.0)
         cluster = pd.factorize(pairs["cluster"])[0]
         return cls(judges, responders, texts, kind.ravel(), cluster, counts)
 
@@ -148,25 +144,29 @@ class Readings:
         parts = np.split(theta, np.cumsum([r - 1, j + 1, j, j + 1]))
         return [*parts[:4], parts[4].reshape(j, r)]
 
-    def probabilities(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
-        """P of each answer with its derivatives by x and by log t, relative to P.
+    def probabilities(self, theta: Floats) -> Floats:
+        """P of each answer, and its derivatives by x and by log t, relative to P.
 
         Returns:
-            `[kinds, readers, places, answers, grid]` each.
+            `[3, kinds, readers, places, answers, grid]`.
         """
         r, scale, pull, log_width, terms = self.split(theta)
-        quality = (self.sides[:, 1:] @ r)[:, None] + GRID
-        own = np.pad(self.sides @ terms.T, ((0, 0), (0, 1)))
-        x = scale[:, None, None] * quality[:, None, None]
-        x = x + np.pad(pull, (0, 1))[:, None, None] * PLACES[:, None] + own[..., None, None]
+        x = scale[:, None, None] * self.quality(r)[:, None, None]
+        x = x + np.pad(pull, (0, 1))[:, None, None] * PLACES[:, None]
+        x = x + np.pad(self.sides @ terms.T, ((0, 0), (0, 1)))[..., None, None]
         tied = self.counts[:, :, :, 1].sum(axis=(0, 2)) > 0
         width = np.where(tied, np.exp(log_width), 0.0)[:, None, None]
         a, b = expit(x - width), expit(-x - width)
         da, db = a * (1 - a), b * (1 - b)
         p = np.maximum(np.stack([b, 1 - a - b, a], axis=-2), np.finfo(float).tiny)
-        by_x = np.stack([-db, db - da, da], axis=-2) / p
-        by_width = np.stack([-db, da + db, -da], axis=-2) * width[..., None] / p
-        return p, by_x, by_width
+        by_x = np.stack([-db, db - da, da], axis=-2)
+        by_width = np.stack([-db, da + db, -da], axis=-2) * width[..., None]
+        return np.stack([p, by_x / p, by_width / p])
+
+    def quality(self, r: Floats) -> Floats:
+        """What q can be, from the effects of all responders but the first: `[kinds, grid]`."""
+        found: Floats = (self.sides[:, 1:] @ r)[:, None] + GRID
+        return found
 
     def posterior(self, log_p: Floats) -> tuple[Floats, Floats]:
         """The log-likelihood of each pair, `[pairs]`; the weights of its grid, `[pairs, grid]`."""
@@ -193,11 +193,10 @@ class Readings:
         """The derivative of the log-likelihood by every parameter, from expected answers."""
         r, scale, *_ = self.split(theta)
         along = (answers * by_x).sum(axis=3)
-        quality = (self.sides[:, 1:] @ r)[:, None] + GRID
         by_kind = along.sum(axis=(2, 3))
         parts = [
             (by_kind @ scale) @ self.sides[:, 1:],
-            np.einsum("dmpk,dk->m", along, quality),
+            np.einsum("dmpk,dk->m", along, self.quality(r)),
             np.einsum("dmpk,p->m", along, PLACES)[:-1],
             (answers * by_width).sum(axis=(0, 2, 3, 4)),
             (by_kind[:, :-1].T @ self.sides).ravel(),
@@ -328,8 +327,7 @@ def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
         found = fitted.effect(place[0], place[1], level) if fitted and n else MISSING
         if own:
             row = key_of(data.name, HUMAN, judge=judge, statistic=STATISTIC)
-            said = (readings.reason or NOT_TOLD) if np.isnan(found.value) else found
-            rows.append(told(row, said, n, n))
+            rows.append(told(row, found, n, n, readings.reason or NOT_TOLD))
         if not np.isnan(found.value):
             who = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
             cells.append({**who, "model": LATENT, **found.columns("effect"), "n": n})

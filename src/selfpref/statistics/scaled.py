@@ -2,7 +2,7 @@
 
 Judges differ in noise: one whose verdict changes with the order of the responses gives scores
 nearer to 1/2. Where all judges share one effect of each responder
-(`selfpref.statistics.effects`), a judge with less noise than the others seems to favour
+(`selfpref.statistics.choices`), a judge with less noise than the others seems to favour
 whatever is good, its own texts among it. So each judge has a scale, lambda_j, for the effects of
 the responders:
 
@@ -43,9 +43,8 @@ import pandas as pd
 
 from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Interval
-from selfpref.statistics.choices import Row, key_of, told
-from selfpref.statistics.effects import NOT_TOLD
-from selfpref.statistics.judged import Judged
+from selfpref.statistics.choices import NOT_TOLD, key_of, told
+from selfpref.statistics.judged import Judged, Row
 from selfpref.statistics.regression import SPANNED, robust
 
 Whole = npt.NDArray[np.int64]
@@ -76,16 +75,14 @@ class Products:
         responders: Their names.
         judge: Of each pair its judge's place, `[rows]`.
         prompt: Of each pair its prompt's number, `[rows]`.
-        texts: The places of both responders, `[2, rows]`.
-        votes: h - 1/2 and s - 1/2, `[2, rows]`.
+        columns: Of each pair, `[rows, columns]`.
     """
 
     judges: list[str]
     responders: list[str]
     judge: Whole
     prompt: Whole
-    texts: Whole
-    votes: Floats
+    columns: Floats
 
     @classmethod
     def of(cls, pairs: pd.DataFrame) -> "Products":
@@ -95,24 +92,18 @@ class Products:
             pairs: As `selfpref.statistics.bias.judged_pairs` returns them.
         """
         pairs = pairs[pairs["score"].notna() & pairs["human"].notna()]
-        judges = names_of(pairs["judge"])
-        responders = names_of(pairs["first"], pairs["second"])
+        judges, names = names_of(pairs["judge"]), names_of(pairs["first"], pairs["second"])
+        texts = np.zeros((len(pairs), len(names)))
+        for place, name in enumerate(names):
+            texts[:, place] = pairs["first"].eq(name).astype(float) - pairs["second"].eq(name)
+        columns = np.hstack([texts, pairs[["human", "score"]].to_numpy(dtype=float) - 0.5])
         judge = pd.Index(judges).get_indexer(pairs["judge"])
-        places = pd.Index(responders)
-        texts = np.stack([places.get_indexer(pairs[side]) for side in ("first", "second")])
-        votes = pairs[["human", "score"]].to_numpy(dtype=float).T - 0.5
-        return cls(judges, responders, judge, pd.factorize(pairs["cluster"])[0], texts, votes)
+        return cls(judges, names, judge, pd.factorize(pairs["cluster"])[0], columns)
 
     @property
     def size(self) -> int:
         """How many columns a pair has."""
         return len(self.responders) + 2
-
-    @cached_property
-    def columns(self) -> Floats:
-        """Of each pair, `[rows, columns]`."""
-        place = np.eye(len(self.responders))
-        return np.hstack([place[self.texts[0]] - place[self.texts[1]], self.votes.T])
 
     @cached_property
     def sums(self) -> Floats:
@@ -129,8 +120,7 @@ class Products:
     def total(self) -> Floats:
         """Over all prompts, `[judges, columns, columns]`."""
         parts = [self.columns[self.judge == place] for place in range(len(self.judges))]
-        found = [of.T @ of for of in parts]
-        return np.reshape(found, (len(parts), self.size, self.size))
+        return np.reshape([of.T @ of for of in parts], (len(parts), self.size, self.size))
 
     @cached_property
     def pairs(self) -> Whole:
@@ -141,23 +131,22 @@ class Products:
     @cached_property
     def own(self) -> Floats:
         """The own text of each judge as a combination of columns, `[judges, columns]`."""
-        columns = np.array([*self.responders, None, None], dtype=object)
-        same = columns == np.array(self.judges, dtype=object)[:, None]
-        return np.where(same, 1.0, 0.0)
+        names = [*self.responders, None, None]
+        return np.array([[float(judge == name) for name in names] for judge in self.judges])
 
     @cached_property
     def free(self) -> Floats:
         """`total` with the gold label taken out of every column."""
         return _without(self.total, np.eye(self.size)[-2])
 
-    def along(self, columns: Floats) -> Floats:
+    def along(self, weights: Floats) -> Floats:
         """A combination of columns without the gold label, `[judges, columns]`, as `[rows]`."""
-        with_gold, weights = self.total[:, -2], columns.copy()
-        slope = (with_gold * columns).sum(axis=1)
-        weights[:, -2] -= _shares(slope, with_gold[:, -2])
-        one, other = (weights[self.judge, side] for side in self.texts)
-        vote, score = (weights[self.judge, place] for place in (-2, -1))
-        found: Floats = one - other + vote * self.votes[0] + score * self.votes[1]
+        with_gold, weights = self.total[:, -2], weights.copy()
+        weights[:, -2] -= _shares((with_gold * weights).sum(axis=1), with_gold[:, -2])
+        found = np.zeros(len(self.judge))
+        for place, mine in enumerate(weights):
+            rows = self.judge == place
+            found[rows] = self.columns[rows] @ mine
         return found
 
 
@@ -358,13 +347,13 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> tuple[list[Row], p
         The rows `regression_scaled`, and the columns `SCALES`.
     """
     labelled = pairs[pairs["human"].notna()]
-    own = labelled[["first", "second"]].eq(labelled["judge"], axis="index").any(axis=1)
     effects, scales = own_texts(Products.of(pairs), data.bootstrap, SCALED, gold)
     rows = []
     for judge in data.judges:
-        scores = labelled.loc[own & labelled["judge"].eq(judge), "score"]
-        place = key_of(data.name, gold, judge=judge, statistic=SCALED)
-        rows.append(told(place, effects.get(judge, NOT_TOLD), scores.count(), len(scores)))
+        own = labelled["judge"].eq(judge) & labelled[["first", "second"]].eq(judge).any(axis=1)
+        n, of = labelled.loc[own, "score"].count(), int(own.sum())
+        row = key_of(data.name, gold, judge=judge, statistic=SCALED)
+        rows.append(told(row, effects.get(judge, MISSING), n, of, NOT_TOLD))
     return rows, scales.assign(dataset=data.name, gold=gold)[SCALES]
 
 

@@ -31,6 +31,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from selfpref.statistics.bias import value_of
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, cluster_sums, ratio
 
 BOTH, ALIKE, OWN, RIGHT = "both wrong", "both wrong, alike", "own wrong", "both right"
@@ -68,22 +69,16 @@ def brackets(marks: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
     given = marks.set_index(["item_id", "judge", "responder"])["score"]
     right = key.set_index(["item_id", "responder"])["score"]
     itself = marks["judge"].eq(marks["responder"])
-    place, others = ["item_id", "cluster", "judge"], marks.loc[~itself]
-    texts, judges = others[["item_id", "responder"]], others[["item_id", "judge"]]
-    rows = marks.loc[itself, place].merge(texts.drop_duplicates(), on="item_id")
-    third = judges.drop_duplicates().rename(columns={"judge": "third"})
-    rows = rows.merge(third, on="item_id").query("judge != third != responder != judge")
-
-    def looked_up(values: pd.Series, *columns: str) -> Floats:
-        found: Floats = values.reindex(
-            pd.MultiIndex.from_arrays([rows[name] for name in ("item_id", *columns)])
-        ).to_numpy(float)
-        return found
-
-    rows["own"], rows["other"] = (looked_up(given, "judge", of) for of in ("judge", "responder"))
-    own, other = (looked_up(given, "third", of) for of in ("judge", "responder"))
+    others = marks.loc[~itself, ["item_id", "judge", "responder"]]
+    texts, thirds = (others[["item_id", name]].drop_duplicates() for name in ("responder", "judge"))
+    rows = marks.loc[itself, ["item_id", "cluster", "judge"]].merge(texts, on="item_id")
+    rows = rows.merge(thirds.rename(columns={"judge": "third"}), on="item_id")
+    rows = rows.query("judge != third != responder != judge")
+    item, judge, of, third = (rows[name] for name in ("item_id", "judge", "responder", "third"))
+    rows["own"], rows["other"] = (value_of(given, item, judge, text) for text in (judge, of))
+    own, other = (value_of(given, item, third, text) for text in (judge, of))
     rows["d"] = (rows["own"] - rows["other"]) - (own - other)
-    rows["key_own"], rows["key_other"] = (looked_up(right, of) for of in ("judge", "responder"))
+    rows["key_own"], rows["key_other"] = (value_of(right, item, text) for text in (judge, of))
     order = ["judge", "item_id", "responder", "third"]
     return rows.dropna(subset=["d", "key_own", "key_other"]).sort_values(order, ignore_index=True)
 

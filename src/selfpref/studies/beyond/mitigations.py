@@ -41,12 +41,15 @@ of rules and of averaging read the mean size (not 0 for mere noise). Lower bias 
 cure: a rule that ignores the responses has none. Bias and agreement are to be read together.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from selfpref.statistics import bias
 from selfpref.statistics.bias import PAIR
-from selfpref.statistics.bootstrap import Floats
+from selfpref.statistics.bootstrap import Floats, ratio
 from selfpref.statistics.judged import Judged
 
 # The mean over judges; among rules, what the judges give that did not write the responses, each
@@ -73,6 +76,10 @@ CHANGES = {"value": "change", "lo": "change_lo", "hi": "change_hi"}
 CHANGED = ["dataset", "judge", "measure", *EFFECT, *CHANGES.values(), *COUNTS]
 # With one judge there is no ensemble, with two nobody is left out of it.
 FEWEST = 3
+# Pairs with the responses of one judge or of several: their cells `[pairs, judges, rules + others,
+# 4]`, prompts, and the numbers `COUNTS`.
+Counts = npt.NDArray[np.int64]
+Block = tuple[Floats, pd.Series, Counts]
 
 
 def panel_scores(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -145,36 +152,36 @@ def measured(cells: Floats, rules: int) -> Floats:
         `[..., measures, rules + 1]`, the last the mean of the others.
     """
     eo = bias.equal_opportunity(cells)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        agreement = (cells[..., 0] + cells[..., 3]) / cells.sum(axis=-1)
+    agreement = ratio(np.stack([cells[..., 0] + cells[..., 3], cells.sum(axis=-1)], axis=-1))
     values = np.stack([eo, np.abs(eo), agreement], axis=-2)
     others = values[..., rules:].mean(axis=-1, keepdims=True)
-    found: Floats = np.concatenate([values[..., :rules], others], axis=-1)
-    return found
+    return np.concatenate([values[..., :rules], others], axis=-1)
 
 
-def _cells(
-    data: Judged, judge: str, scores: pd.DataFrame, rules: pd.DataFrame
-) -> tuple[Floats, pd.Series, dict[str, int]]:
-    """Cells of each rule and other judge on the judge's pairs.
-
-    Returns:
-        `[pairs, rules + others, 4]`, the prompt of each pair, and how many pairs there are, of them
-        on each side of the human, and dropped for want of a score though the human decides them.
-    """
+def _block(data: Judged, judge: str, scores: pd.DataFrame, rules: pd.DataFrame) -> Block:
+    """The pairs with responses of one judge."""
     labels = data.pairs.drop_duplicates(PAIR).set_index(PAIR).loc[scores.index]
     candidates = rules.join(scores.drop(columns=judge)).to_numpy(dtype=float)
     decisions = bias.decide(candidates, data.settings.threshold)
-    human, second = labels["human"].to_numpy(dtype=float), labels.index.get_level_values("second")
-    turned = second == judge
-    human = np.where(turned, 1 - human, human)
-    cells = bias.crossed(human[:, None], np.where(turned[:, None], 1 - decisions, decisions))
-    decided = np.isin(human, (0.0, 1.0))
+    turned = labels.index.get_level_values("second") == judge
+    human, decisions = (
+        np.where(turned[:, None], 1 - values, values)
+        for values in (labels[["human"]].to_numpy(dtype=float), decisions)
+    )
+    decided = np.isin(human[:, 0], (0.0, 1.0))
     complete = decided & ~np.isnan(decisions).any(axis=1)
-    own, other = map(int, bias.human_sides(cells[complete, 0].sum(axis=0)))
-    lost = int(decided.sum()) - own - other
-    counts = dict(zip(COUNTS, (own + other, own, other, lost), strict=True))
-    return cells[complete], labels["cluster"][complete], counts
+    cells = bias.crossed(human, decisions)[complete]
+    own, other = bias.human_sides(cells[:, 0].sum(axis=0))
+    counts = [len(cells), own, other, decided.sum() - len(cells)]
+    return cells[:, None], labels["cluster"][complete], np.array(counts, dtype=np.int64)
+
+
+def _together(blocks: Sequence[Block]) -> Block:
+    """All judges' pairs, each in its judge's place: they are resampled by prompt."""
+    cells, clusters, counts = zip(*blocks, strict=True)
+    places = np.eye(len(blocks))[:, :, None, None]
+    placed = [of * place for of, place in zip(cells, places, strict=True)]
+    return np.concatenate(placed), pd.concat(clusters), np.sum(counts, axis=0)
 
 
 def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -189,41 +196,33 @@ def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
     rules = [rule for rule in RULES if known or not rule.startswith("perplexity")]
     names = [*rules, OTHERS]
     effects = [effect for effect in EFFECTS if {*effect[1:]} <= {*names}]
-    places = [[names.index(effect[side]) for effect in effects] for side in (1, 2)]
-    told = pd.DataFrame([*(("", name, "") for name in names), *effects], columns=EFFECT)
-    told = told.merge(pd.Series(MEASURES, name="measure"), how="cross")
-    told = told.sort_values("measure", key=lambda of: of.map(MEASURES.index), kind="stable")
+    first, second = ([names.index(effect[side]) for effect in effects] for side in (1, 2))
+    keys = [*(("", name, "") for name in names), *effects]
+    told = [(measure, *key) for measure in MEASURES for key in keys]
 
     def statistics(totals: Floats) -> Floats:
         # [batch, judges, rules + others, 4] to means over judges.
         values = measured(totals, len(rules)).mean(axis=1)
-        changes = values[..., places[0]] - values[..., places[1]]
+        changes = values[..., first] - values[..., second]
         return np.concatenate([values, changes], axis=-1).reshape(len(totals), -1)
 
-    def rows(
-        judge: str, cells: Floats, clusters: pd.Series, counts: dict[str, int]
-    ) -> pd.DataFrame:
+    def rows(judge: str, cells: Floats, clusters: pd.Series, counts: Counts) -> pd.DataFrame:
         found = data.bootstrap.estimates(cells, clusters, statistics, "mitigations", judge)
-        intervals = pd.DataFrame(found, index=told.index)[["value", "lo", "hi"]]
-        return told.join(intervals).assign(dataset=data.name, judge=judge, **counts)
+        made = pd.DataFrame(told, columns=["measure", *EFFECT])
+        made = made.join(pd.DataFrame(found)[["value", "lo", "hi"]])
+        numbers = dict(zip(COUNTS, counts.tolist(), strict=True))
+        return made.assign(dataset=data.name, judge=judge, **numbers)
 
     made, blocks = [pd.DataFrame(columns=[*dict.fromkeys((*RULED, *EFFECT))])], []
     for judge in data.judges if scores.shape[1] >= FEWEST else ():
         held = scores[[judge in keys[1:] for keys in scores.index]]
-        cells, clusters, counts = _cells(data, judge, held, rule_scores(held, given, judge)[rules])
-        if len(cells):
-            made.append(rows(judge, cells[:, None], clusters, counts))
+        block = _block(data, judge, held, rule_scores(held, given, judge)[rules])
+        if len(block[0]):
+            made.append(rows(judge, *block))
             if made[-1]["value"].notna().iloc[0]:
-                blocks.append((cells, clusters, counts))
+                blocks.append(block)
     if len(blocks) > 1:
-        # All judges' pairs, each in its judge's place, are resampled by prompt.
-        place = np.eye(len(blocks))[:, :, None, None]
-        cells = np.concatenate(
-            [of[:, None] * at for (of, *_), at in zip(blocks, place, strict=True)]
-        )
-        clusters = pd.concat([of for _, of, _ in blocks])
-        counts = pd.DataFrame([of for *_, of in blocks]).sum().to_dict()
-        made.append(rows(MEAN, cells, clusters, counts))
+        made.append(rows(MEAN, *_together(blocks)))
     table = pd.concat(made[1:] or made, ignore_index=True)
     ruled = table["effect"].eq("")
     # Signed biases towards all judges tell of nothing but the own vote.

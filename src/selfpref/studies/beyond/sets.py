@@ -12,21 +12,34 @@ the share of covered concepts. An answer key of 0 to 1 is no gold for rubric tot
 enters the regression, which has a slope for it. Judges who see only their own texts (Xu et al.)
 have a gap and no regression; of their refinement step 0 enters, before any rule has chosen among
 texts.
+
+**The table of every statistic, and which statistic follows a preference that is there.**
+
+In the testbed each judge's labels carried a bonus *beta* for its own style (`wataoka.checks`).
+Over the judges of all data sets, for each statistic and gold label,
+
+    r = correlation of the judges' values with their betas
+    interval: tanh(atanh r -+ z / sqrt(n - 3))                       (Fisher 1915), n judges
+
+The interval takes the judges for a sample of judges; with few of them it is wide, and two
+correlations of the same judges are not to be compared by it. Within one seed beta is confounded
+with style. A high r says that the measure orders judges by their preference, not that 0 means none.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from selfpref import paths
 from selfpref.params import Params
-from selfpref.statistics.bias import decide, gap, scores_of, text_lengths, value_of
+from selfpref.statistics import choices
+from selfpref.statistics.bias import decide, gap, scores_of, text_lengths, value_of, whole_counts
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
-from selfpref.statistics.choices import COLUMNS, HUMAN, NONE, ORACLE, Judgments, Row, key_of, told
-from selfpref.statistics.effects import of_ratings
 from selfpref.statistics.judged import COLUMNS as PAIRS
-from selfpref.statistics.judged import Judged, Settings, by_panel
+from selfpref.statistics.judged import Judged, Row, Settings, by_panel
+from selfpref.statistics.regression import pearson
 from selfpref.studies.livebench import STUDY as LIVEBENCH
 from selfpref.studies.livebench.panel import TABLES, Panel
 from selfpref.studies.livebench.panel import rated as rated_contests
@@ -37,6 +50,17 @@ from selfpref.studies.wataoka import STUDY as WATAOKA
 from selfpref.studies.xu import bias as xu
 from selfpref.tables.schemas import PANEL, TIE
 
+# In this order: what the studies measure, their controls, then what the papers since have added.
+STATISTICS = [
+    *("demographic_parity", "equal_length", "paired_excess", "equal_opportunity", "excess"),
+    *("excess_common", "excess_half_ties", "beyond_no_preference", "gold_gap", "regression"),
+    *("regression_length", "regression_scaled", "latent_quality", "equal_quality", "harmful"),
+    *("neutral", "legitimate"),
+]
+RECOVERY = ["gold", "statistic", "r", "lo", "hi", "n"]
+# The interval of a correlation needs n - 3 > 0.
+FEWEST = 4
+PERFECT = 1 - 1e-12
 # Scores are sums and ratios in floating point.
 ROUNDING = 1e-9
 OTHERS, RUBRIC = "other judges", "rubric"
@@ -71,7 +95,9 @@ def of_livebench(params: Params, settings: Settings) -> Panel | None:
     return None if panel.choices.empty else panel
 
 
-def of_panickssery(params: Params, settings: Settings) -> tuple[list[Judgments], pd.DataFrame]:
+def of_panickssery(
+    params: Params, settings: Settings
+) -> tuple[list[choices.Judgments], pd.DataFrame]:
     """Preferences by data set and gold label; and the frame `evaluators`."""
     if "panickssery" not in params.studies:
         return [], pd.DataFrame(columns=EVALUATORS)
@@ -94,16 +120,16 @@ def by_gold(data: Judged) -> list[Labelled]:
     The first is 1/2 everywhere. The oracle's and the panel's are left out where there are none.
     """
     quality, panel = data.truth("quality"), by_panel(data)
-    golds = {NONE: data.pairs.assign(human=0.5), HUMAN: data.pairs}
+    golds = {choices.NONE: data.pairs.assign(human=0.5), choices.HUMAN: data.pairs}
     if len(quality):
-        golds[ORACLE] = data.pairs.assign(human=_side(gap(quality, data.pairs)))
+        golds[choices.ORACLE] = data.pairs.assign(human=_side(gap(quality, data.pairs)))
     found = [(data, pairs, gold) for gold, pairs in golds.items()]
     return found if panel is None else [*found, (panel, panel.pairs, PANEL)]
 
 
 def regressed(data: Judged, pairs: pd.DataFrame, gold: str) -> bool:
     """Whether a regression has a gold label, or can do without where a judge's pairs have none."""
-    if gold == NONE:
+    if gold == choices.NONE:
         return any(data.own(judge)["human"].isna().all() for judge in data.judges)
     return bool(pairs["human"].notna().any())
 
@@ -122,7 +148,7 @@ def _of_text(values: pd.Series, rows: pd.DataFrame) -> pd.Series:
     return pd.Series(value_of(values, rows["item_id"], rows["responder"]), index=rows.index)
 
 
-def from_choices(panel: Panel, settings: Settings) -> list[Judgments]:
+def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
     """The choices among k responses, every set turned to each of them, under each answer key.
 
     Args:
@@ -132,9 +158,9 @@ def from_choices(panel: Panel, settings: Settings) -> list[Judgments]:
     Returns:
         Without a gold label, then under each reading of the key.
     """
-    choices = panel.choices.reset_index(drop=True).assign(responder=panel.choices["candidates"])
-    choices = choices.assign(k=choices["candidates"].map(len))
-    rows = choices.explode("responder").reset_index(names="set").astype({"responder": "str"})
+    asked = panel.choices.reset_index(drop=True)
+    asked = asked.assign(responder=asked["candidates"], k=asked["candidates"].map(len))
+    rows = asked.explode("responder").reset_index(names="set").astype({"responder": "str"})
     rows["opponent"] = [
         "+".join(name for name in names if name != me)
         for names, me in zip(rows["candidates"], rows["responder"], strict=True)
@@ -146,7 +172,7 @@ def from_choices(panel: Panel, settings: Settings) -> list[Judgments]:
     total = length.groupby(rows["set"]).transform(lambda values: values.sum(skipna=False))
     rows["length"] = length - (total - length) / (rows["k"] - 1)
     made = []
-    for gold in (NONE, *READINGS):
+    for gold in (choices.NONE, *READINGS):
         score = _of_text(scores_of(panel.tables["truths"], gold), rows)
         best = score.ge(score.groupby(rows["set"]).transform("max") - panel.margin - ROUNDING)
         number = best.groupby(rows["set"]).transform("sum")
@@ -156,12 +182,16 @@ def from_choices(panel: Panel, settings: Settings) -> list[Judgments]:
             human=best.astype(float).mask(best & number.gt(1), 0.5).where(known),
             alike=known & number.eq(rows["k"]),
         )
-        name = gold if gold == NONE else f"key-{gold}"
-        made.append(Judgments("livebench", "livebench", name, turned[COLUMNS], settings))
+        name = gold if gold == choices.NONE else f"key-{gold}"
+        made.append(
+            choices.Judgments("livebench", "livebench", name, turned[choices.COLUMNS], settings)
+        )
     return made
 
 
-def from_confidences(pairs: pd.DataFrame, tables: Tables, settings: Settings) -> list[Judgments]:
+def from_confidences(
+    pairs: pd.DataFrame, tables: Tables, settings: Settings
+) -> list[choices.Judgments]:
     """Preferences between an own text and another one, by data set; gold is the oracle's or none.
 
     Args:
@@ -176,17 +206,16 @@ def from_confidences(pairs: pd.DataFrame, tables: Tables, settings: Settings) ->
     quality = scores_of(tables["truths"], "quality")
     decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
     human = _side(gap(quality, asked, "own", "other"))
-    rows = asked.rename(columns={"evaluator": "judge", "other": "opponent"}).assign(
-        responder=asked["evaluator"],
-        k=2,
-        length=gap(_lengths(tables), asked, "own", "other"),
-        **{"decision": decision, "win": decision, "human": human, "gold": human},
-        alike=human == 0.5,
-    )
+    length = gap(_lengths(tables), asked, "own", "other")
+    rows = asked.rename(columns={"evaluator": "judge", "other": "opponent"})
+    rows = rows.assign(responder=rows["judge"], k=2, length=length, alike=human == 0.5)
+    rows = rows.assign(decision=decision, win=decision, human=human, gold=human)
     return [
-        Judgments("panickssery", str(name), gold, part[COLUMNS].reset_index(drop=True), settings)
+        choices.Judgments(
+            "panickssery", str(name), gold, part[choices.COLUMNS].reset_index(drop=True), settings
+        )
         for name, part in rows.groupby("dataset")
-        for gold in ((NONE, ORACLE) if len(quality) else (NONE,))
+        for gold in ((choices.NONE, choices.ORACLE) if len(quality) else (choices.NONE,))
     ]
 
 
@@ -199,10 +228,9 @@ def _gap(rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, *names: st
         bootstrap: The interval.
         names: Of its stream.
     """
-    difference = rows["score"] - rows["gold"]
-    n, none = difference.count(), "no own text with a score and a gold score"
-    found = bootstrap.mean(difference, rows["cluster"], *names) if n else none
-    return told(place | {"statistic": "gold_gap"}, found, n, len(rows))
+    beyond, none = rows["score"] - rows["gold"], "no own text with a score and a gold score"
+    found = bootstrap.mean(beyond, rows["cluster"], *names)
+    return choices.told(place | {"statistic": "gold_gap"}, found, beyond.count(), len(rows), none)
 
 
 def of_contests(panel: Panel, level: float) -> Iterator[Row]:
@@ -220,13 +248,13 @@ def of_contests(panel: Panel, level: float) -> Iterator[Row]:
     own = rows["judge"].eq(rows["responder"])
     for name, gold in golds.items():
         told_as = name if name in (OTHERS, RUBRIC) else f"key-{name}"
-        place = key_of("livebench", told_as, "livebench", "rubric points")
+        place = choices.key_of("livebench", told_as, "livebench", "rubric points")
         if name == told_as:
             for judge, part in rows.assign(gold=gold)[own].groupby("judge", sort=True):
                 names = ("gold_gap", str(judge), name)
                 yield _gap(part, place | {"judge": judge}, panel.bootstrap, *names)
         if name != OTHERS:
-            yield from of_ratings(rows, gold, length, place, level)
+            yield from choices.of_ratings(rows, gold, length, place, level)
 
 
 def of_refinement(tables: Tables, settings: xu.Settings) -> Iterator[Row]:
@@ -247,6 +275,49 @@ def of_refinement(tables: Tables, settings: xu.Settings) -> Iterator[Row]:
         for name, gold in golds.items():
             scored = part.loc[gold.index].assign(gold=gold)
             unit = UNITS.get(str(task), "points")
-            place = key_of(str(task), name, "xu", unit, judge=judge)
+            place = choices.key_of(str(task), name, "xu", unit, judge=judge)
             names = ("beyond", "xu", str(task), str(judge), name)
             yield _gap(scored, place, settings.bootstrap, *names)
+
+
+def long(rows: Iterable[Row]) -> pd.DataFrame:
+    """Every statistic of every judge, sorted, in the columns `turned.LONG`."""
+    found = choices.table(rows)
+    place = found["statistic"].map(STATISTICS.index)
+    found = found.assign(place=place).sort_values([*choices.KEY[:-1], "place"], ignore_index=True)
+    return whole_counts(found.drop(columns="place"))
+
+
+def together(parts: Iterable[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Frames one below the other, with `few`; without any row the columns alone."""
+    some = [part for part in parts if len(part)]
+    found = pd.concat(some, ignore_index=True) if some else pd.DataFrame(columns=columns)
+    return found.assign(few=choices.too_few(found))
+
+
+def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.DataFrame:
+    """How each statistic correlates with the preference that was put in.
+
+    Args:
+        rows: As `long` returns them.
+        sets: The data sets of pairs.
+        level: Coverage of the intervals.
+
+    Returns:
+        The columns `RECOVERY`, in the order of the long table; empty where nothing was injected.
+    """
+    betas = {data.name: data.betas for data in sets if len(data.betas)}
+    if not betas:
+        return pd.DataFrame(columns=RECOVERY)
+    bonus = pd.concat(betas, names=["dataset", "judge"]).rename("beta")
+    known = rows[rows["n"].gt(0)].join(bonus, on=["dataset", "judge"], how="inner")
+    z, found = ndtri((1 + level) / 2), []
+    for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
+        if len(part) < FEWEST or not part["value"].std() > 0:
+            continue
+        r = float(pearson(part["value"].to_numpy(float), part["beta"].to_numpy(float)))
+        # A perfect line has no interval: the transform of 1 is infinite.
+        line = np.arctanh(r) if abs(r) < PERFECT else np.nan
+        half = z / np.sqrt(len(part) - 3)
+        found.append((gold, statistic, r, np.tanh(line - half), np.tanh(line + half), len(part)))
+    return pd.DataFrame(found, columns=RECOVERY)

@@ -24,7 +24,7 @@ By the answer key, on items whose candidates all have an objective score, a pref
 The rate of each kind is how often the judge chooses itself on such items; beside it are how often
 the other judges choose the same response on the same items, and how the judge's choices of itself
 divide among the kinds. The rates are shares, and their intervals Wilson's
-(`selfpref.statistics.shares`); the rate beyond the other judges' is the mean of d on such items.
+(`selfpref.statistics.bootstrap`); the rate beyond the other judges' is the mean of d on such items.
 
 Responses are also marked alone, so that no place in a prompt plays a part: `third_judge`.
 """

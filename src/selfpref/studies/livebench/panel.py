@@ -9,8 +9,8 @@ judge without a choice on that item. Any number of judges, candidates and orders
 
 A tie is a verdict, so shares may sum to less than one; a verdict that failed is none. A category as
 a whole is the task `all`, all categories together are the category `all`. Intervals of shares are
-Wilson's, with the effective number of rows (`selfpref.statistics.shares`); items are clustered by
-their question.
+Wilson's, with the effective number of rows (`selfpref.statistics.bootstrap`); items are clustered
+by their question.
 
 How a choice depends on the order in which the candidates were read (`position`):
 
@@ -50,8 +50,13 @@ import numpy as np
 import pandas as pd
 
 from selfpref.prompts.rubric import TOP
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, bounded
-from selfpref.statistics.shares import group_shares, share_interval
+from selfpref.statistics.bootstrap import (
+    ClusterBootstrap,
+    Floats,
+    bounded,
+    group_shares,
+    share_interval,
+)
 from selfpref.tables.schemas import TIE
 
 TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")

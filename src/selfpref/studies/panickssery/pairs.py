@@ -49,7 +49,7 @@ preference for the judge's own text is 1, ½ or 0 as q(own) is above, equal to o
                 other side; pairs of equal quality have none
 
 A preference of 0.6 is no self-preference where 0.6 is deserved. Agreement says whether a judge
-still judges; it is a share, and its interval Wilson's (`selfpref.statistics.shares`).
+still judges; it is a share, and its interval Wilson's (`selfpref.statistics.bootstrap`).
 """
 
 import numpy as np
@@ -57,9 +57,7 @@ import pandas as pd
 import pyarrow
 
 from selfpref.statistics.bias import both, decide, gap, of_two
-from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
-from selfpref.statistics.shares import group_shares
-from selfpref.statistics.threads import at_once
+from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_shares, group_sums, ratio
 from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
@@ -255,7 +253,9 @@ def means(
 
     def of(dataset: str, part: pd.DataFrame) -> pd.DataFrame:
         found = bootstrap.group_means(part, by, name, dataset)
-        return found.assign(**{column: Groups.of(part, by, column).means for column in also})
+        return found.assign(
+            **{column: ratio(group_sums(part, by, column)[1].sum(axis=0)) for column in also}
+        )
 
     parts = at_once(of, rows.groupby("dataset", observed=True))
     if not parts:

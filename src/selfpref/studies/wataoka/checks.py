@@ -14,7 +14,7 @@ pair with GPT-4's response are, beyond chance, is known from sets with several v
     rho = 1 - D / (2 m' (1 - m')),      D = P(two votes differ),   m' = P(a vote is for GPT-4),
 
 the intraclass correlation of the votes. With the same rho at Arena's m, another person in the
-judge's place (`selfpref.statistics.no_preference`) shows
+judge's place (`selfpref.statistics.bias`) shows
 
     EO_0 = (2 m - 1) (1 - rho).
 
@@ -40,12 +40,17 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics import bias
-from selfpref.statistics.bias import CELLS, PAIR
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Groups, bounded, ratio
+from selfpref.statistics.bias import CELLS, PAIR, vote_cells
+from selfpref.statistics.bootstrap import (
+    ClusterBootstrap,
+    Floats,
+    bounded,
+    group_shares,
+    group_sums,
+    ratio,
+)
 from selfpref.statistics.judged import STUDY, Judged
-from selfpref.statistics.no_preference import vote_cells
 from selfpref.statistics.regression import pearson
-from selfpref.statistics.shares import group_shares
 from selfpref.studies.wataoka.pairs import each_judge, intervals, stacked
 
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
@@ -293,7 +298,7 @@ def oracle_agreement(sets: Sequence[Judged]) -> pd.DataFrame:
             table = group_shares(part, ["judge"], "agrees", data.bootstrap.level)
             table["writes"] = table["judge"].isin(data.judges)
             if table["writes"].any():
-                sums = Groups.of(part, ["judge"], "agrees").sums[:, table["writes"]]
+                sums = group_sums(part, ["judge"], "agrees")[1][:, table["writes"]]
                 names = "mean", str(prompts), "oracle"
                 mean = data.bootstrap.of_sums(sums, _mean_ratio, *names)[0]
                 table.loc[len(table)] = MEAN, *mean[:3], int(sums[..., 1].sum()), True

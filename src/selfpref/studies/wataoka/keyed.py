@@ -28,9 +28,8 @@ import pandas as pd
 from selfpref.statistics import bias as pairs
 from selfpref.statistics import judged
 from selfpref.statistics.bias import CELLS
-from selfpref.statistics.bootstrap import bounded
+from selfpref.statistics.bootstrap import bounded, share_interval
 from selfpref.statistics.judged import SIDES, Judged
-from selfpref.statistics.shares import share_interval
 from selfpref.studies.wataoka.pairs import each_judge, intervals
 from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
 from selfpref.tables.schemas import CORRECT

@@ -23,9 +23,8 @@ import pandas as pd
 
 from selfpref.statistics import bias, judged
 from selfpref.statistics.bias import CELLS, VARIANTS, Ties
-from selfpref.statistics.bootstrap import Interval, bounded
+from selfpref.statistics.bootstrap import Interval, bounded, group_shares
 from selfpref.statistics.judged import SIDES, Judged
-from selfpref.statistics.shares import group_shares
 
 KEY = ["dataset", "judge"]
 BIAS = [*KEY, "n", *CELLS, *bounded("eo", "dp", "excess"), "flip_rate", "reversal_rate"]

@@ -41,11 +41,10 @@ import pandas as pd
 from selfpref.seeds import seed_of
 from selfpref.statistics import bias
 from selfpref.statistics.bias import PAIR, by_judge, gap
-from selfpref.statistics.bootstrap import Floats, bounded, ratio
-from selfpref.statistics.effects import between
+from selfpref.statistics.bootstrap import Floats, bounded, group_shares, ratio
+from selfpref.statistics.choices import between
 from selfpref.statistics.judged import Binning, Judged
 from selfpref.statistics.regression import fit, slope_of_sums
-from selfpref.statistics.shares import group_shares
 from selfpref.studies.wataoka.pairs import intervals, stacked
 
 WHO, HUMAN = ("judge", "human"), "human"

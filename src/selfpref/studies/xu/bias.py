@@ -47,8 +47,7 @@ import pandas as pd
 from selfpref.errors import SelfprefError
 from selfpref.params import Params
 from selfpref.params.studies import Xu
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, bounded, ratio
-from selfpref.statistics.threads import at_once
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, at_once, bounded, ratio
 from selfpref.studies.xu import STUDY
 from selfpref.studies.xu.feedback import BLOCKED, FLOOR
 from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, addressed, under_conditions

@@ -11,8 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import bounded
-from selfpref.statistics.shares import difference, share_interval
+from selfpref.statistics.bootstrap import bounded, difference, share_interval
 from selfpref.studies.xu import bias
 from selfpref.studies.xu.bias import CONVENTIONS, MODELS, framed
 from selfpref.studies.xu.controls import expected_greatest
@@ -345,7 +344,7 @@ def format_accuracy(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame
 
     Args:
         rows: As `rated` returns them.
-        settings: The level of the intervals, which are Wilson's (`selfpref.statistics.shares`).
+        settings: The level of the intervals, which are Wilson's (`selfpref.statistics.bootstrap`).
 
     Returns:
         `language` (and `average`, the mean of the languages), `model, step, n`, and the shares
