@@ -1,13 +1,10 @@
 """Scoring rules by hand-written cases: what the form asks for, and what tolerance forgives."""
 
-import cmath
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from selfpref.studies.livebench.scorers import SCORERS, score
-from selfpref.studies.livebench.scorers.mathematics import amps_hard, evaluate
 
 GROUPS = "ant, bee, fly, wasp, oak, elm, ash, fir"
 CHOICE = r"Pick. $\textbf{(A) }25\qquad\textbf{(B) }32 \text{ miles}$ If you cannot, guess."
@@ -22,33 +19,47 @@ def check(task, key, text, question="?"):
     ("task", "key", "text", "strict", "tolerant"),
     [
         ("typos", "A tidy text.", "Here:\n\nA tidy\ntext.", 1, 1),
+        ("typos", "It's tidy.", "It’s tidy.", 0, 1),
         ("connections", GROUPS, "**bee, ant, wasp, fly, Elm, oak, fir, ash**", 1, 1),
         ("connections", GROUPS, "One: ant, bee, fly, wasp\nTwo: oak, elm, ash, fir", 0, 1),
         # One sentence moved to the front: two edits of three.
         ("plot_unscrambling", "A ran. B sat. C fell.", "C fell. A ran. B sat.", 1 / 3, 1 / 3),
         ("web_of_lies_v2", "yes, no, yes", "**yes** or **no**: **Yes, no, yes**.", 1, 1),
         ("web_of_lies_v2", "yes, no, yes", "Thus: yes, no, yes.", 0, 1),
+        ("web_of_lies_v2", "yes, no, yes", r"$\boxed{yes, no, yes}$ it is.", 0, 1),
         ("zebra_puzzle", "tea", "***coffee*** no, ***Tea***", 1, 1),
         ("zebra_puzzle", "spy movies", "***spy***", 1, 1),
         ("zebra_puzzle", "tea", "The answer is **tea**.", 0, 1),
+        ("spatial", "4", "**4** since **two** cuts **cross**", 1, 1),
         ("spatial", "4", "**4** a **b** c **d** e **f**", 0, 0),
+        ("spatial", "triangle", "an **equilateral triangle**", 1, 1),
         ("cta", "home_city", "`home_city`", 1, 1),
+        ("cta", "city", "The class is\n**city**", 0, 1),
         ("olympiad", "2,1,3", "Answer: 2, 1, 3", 1, 1),
         ("olympiad", "2,1,3", "Answer: 2, 3", 2 / 3, 2 / 3),
+        ("olympiad", "2,1,3", "They are 2, 1, 3", 0, 1),
         ("tablejoin", '{"a": "x", "b": "y"}', "```python\n{'a': 'x', 'b': 'y'}\n```", 1, 1),
         # Two hits, one pair without a target: 2 * 2 / (2 + 3).
         ("tablejoin", '{"a": "x", "b": "y"}', "{'a': 'x', 'b': 'y', 'c': None}", 0.8, 1),
-        ("spatial", "4", "**4** since **two** cuts **cross**", 1, 1),
-        ("spatial", "square", "It is a square", 0, 1),
-        ("math_comp", "A", "so AAAAA", 1, 1),
-        ("math_comp", "B", "it is 32 \\text{ miles}.", 1, 1),
-        ("math_comp", "A", "The answer is (A) of course", 0, 0),
-        ("math_comp", "045", "the answer is 045", 1, 1),
-        ("math_comp", "045", "the answer is 46.", 0, 0),
     ],
 )
 def test_rules(task, key, text, strict, tolerant):
-    assert check(task, key, text, CHOICE) == pytest.approx((strict, tolerant))
+    assert check(task, key, text) == pytest.approx((strict, tolerant))
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "strict", "tolerant"),
+    [
+        ("A", "so AAAAA", 1, 1),
+        ("B", "it is 32 \\text{ miles}.", 1, 1),
+        ("A", "The answer is (A) of course", 0, 1),
+        ("045", "the answer is 045", 1, 1),
+        ("045", "the answer is 45.", 0, 1),
+        ("045", "the answer is 46.", 0, 0),
+    ],
+)
+def test_competition(key, text, strict, tolerant):
+    assert check("math_comp", key, text, CHOICE) == (strict, tolerant)
 
 
 CSV = "a,b\n1,x\n2,\n"
@@ -61,6 +72,7 @@ CSV = "a,b\n1,x\n2,\n"
         ("CSV", CSV, "b,a\nx,1\n,2", 1, 1),
         ("CSV", CSV, "id,A,B\n7,1,x\n8,2,", 0, 1),
         ("JSON", '{"7": {"a": 1, "b": "x&y"}}', '[{"a": "1", "b": "x&amp;y"}]', 0, 1),
+        ("JSON", '{"7": {"a": 1, "b": null}}', '[{"a": 1.0, "b": ""}]', 1, 1),
         ("JSONL", '{"a": 1}\n{"a": 2}', '{"a": 1}\n{"a": 2}\n', 1, 1),
         ("TSV", "a\tb\n1\t2\n", "a\tb\n1\t3\n", 0, 0),
         ("Markdown", "| a | b |\n|:--|--:|\n| 1 | x |", "|a|b|\n|---|---|\n|1|x|", 1, 1),
@@ -80,10 +92,16 @@ def test_tables_in_every_format(kind, key, text, strict, tolerant):
 
 @pytest.mark.parametrize(
     ("task", "key"),
-    [("typos", ""), ("typos", None), ("summarize", "A."), ("AMPS_Hard", r"\text{$\$$Aborted}")],
+    [
+        ("typos", None),
+        ("typos", ""),
+        ("summarize", "A text."),
+        ("AMPS_Hard", r"\text{$\$$Aborted}"),
+    ],
 )
 def test_without_a_rule_or_a_sound_key_there_is_no_score(task, key):
-    assert score(task, "?", key, "A.") == {}
+    assert score("typos", "", "A text.", "A text.")
+    assert score(task, "", key, "A text.") == {}
 
 
 KEYS = {
@@ -100,74 +118,3 @@ def test_every_response_has_a_score_and_tolerance_never_takes_away(task, text):
     question = "from XML format to CSV format"
     found = score(task, question, KEYS.get(task, "yes, no, yes"), text)
     assert 0 <= found["strict"] <= found["tolerant"] <= 1
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("2x^2 - 3", 2 * 0.49 - 3),
-        (r"\frac12", 0.5),
-        ("2(x + 5/2)² – 25/2", 2 * 3.2**2 - 12.5),
-        ("-x^2 + -1", -1.49),
-        ("x - 2 - 3", -4.3),
-        ("2^-1", 0.5),
-        ("(23√2)/2", 23 * 2**0.5 / 2),
-        ("√3x", 3**0.5 * 0.7),
-        ("9√[5]{44}", 9 * 44**0.2),
-        (r"9\cdot2^{\frac{2}{5}}", 9 * 2**0.4),
-        ("2^{2}3^211", 4 * 9 * 11),
-        (r"\sin ^2(x)", cmath.sin(0.7) ** 2),
-        (r"4 i \sqrt{5}", 4j * 5**0.5),
-        (r"\sqrt[3]{-8}", 2 * cmath.exp(1j * cmath.pi / 3)),
-        ("x/2x", 0.7 / 2 * 0.7),
-        ("tan(x) + C", cmath.tan(0.7)),
-    ],
-)
-def test_values(text, value):
-    assert evaluate(text, {"x": 0.7}) == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "x +", "(x", "so it is done", r"\matrix{1}", "1/0", r"\log(0)"]
-)
-def test_what_is_no_formula_or_has_no_value_is_an_error(text):
-    with pytest.raises(ValueError, match=r"unknown|expected|left over|too soon|domain|: "):
-        evaluate(text, {"x": 1.0})
-
-
-def right(key, text, question="Simplify.", *, tolerant=False):
-    return amps_hard(question, key, text, tolerant=tolerant)
-
-
-@pytest.mark.parametrize(
-    ("key", "text", "strict", "tolerant"),
-    [
-        # The last box decides.
-        ("5 (x-8)", r"$\boxed{x}$ no: $\boxed{5x - 40}$", 1, 1),
-        ("5 (x-8)", r"$\boxed{5x - 40}$ no: $\boxed{x}$", 0, 0),
-        # The right side of an equation before its approximation.
-        (r"\frac{601}{6}", r"$\boxed{s^2 = \frac{601}{6} \approx 100.17}$", 1, 1),
-        # A box without its backslash counts only tolerantly.
-        ("5 (x-8)", "boxed{5(x-8)}.", 0, 1),
-        ("5 (x-8)", "boxed: 5(x-8)", 0, 1),
-        # As does a decimal to which the key is rounded.
-        (r"\frac{\sqrt{917}}{2}", r"$\boxed{15.14}$", 0, 1),
-        (r"\frac{\sqrt{917}}{2}", r"$\boxed{15.15}$", 0, 0),
-    ],
-)
-def test_boxes(key, text, strict, tolerant):
-    assert (right(key, text), right(key, text, tolerant=True)) == (strict, tolerant)
-
-
-def test_an_indefinite_integral_may_differ_by_a_constant():
-    question = "Find an indefinite integral (which can vary by a constant) of this."
-    assert right("x^2", r"$\boxed{x^2 + 7}$", question) == 1
-    assert right("x^2", r"$\boxed{x^2 + 7}$") == 0
-
-
-def test_a_characteristic_polynomial_may_differ_by_its_sign_and_tolerantly_by_its_letter():
-    question = "Find the characteristic polynomial."
-    key = r"-\lambda ^3+8 \lambda"
-    assert right(key, r"$\boxed{\lambda^3 - 8\lambda}$", question) == 1
-    assert right(key, r"$\boxed{x^3 - 8x}$", question) == 0
-    assert right(key, r"$\boxed{x^3 - 8x}$", question, tolerant=True) == 1

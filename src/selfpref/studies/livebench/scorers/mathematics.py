@@ -20,11 +20,12 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from selfpref.studies.livebench.scorers.words import boxed, edited, lines
+from selfpref.studies.livebench.scorers.words import boxed, edited, lines, plain
 from selfpref.texts import enclosed
 
 FUNCTIONS: dict[str, Callable[[complex], complex]] = {
     **{name: getattr(cmath, name) for name in ("sin", "cos", "tan", "log", "exp")},
+    **{f"arc{name}": getattr(cmath, f"a{name}") for name in ("sin", "cos", "tan")},
     "ln": cmath.log,
     "sec": lambda z: 1 / cmath.cos(z),
     "csc": lambda z: 1 / cmath.sin(z),
@@ -32,7 +33,7 @@ FUNCTIONS: dict[str, Callable[[complex], complex]] = {
 }
 CONSTANTS = {"e": cmath.e, "i": 1j, "pi": cmath.pi, "C": 0j, "c": 0j}
 SIGNS = str.maketrans("×·⋅∙•−–—÷⁄∕", "*****---///")
-GREEK = {"π": r"\pi ", "√": r"\sqrt "}
+GREEK = {"π": r"\pi ", "λ": r"\lambda ", "√": r"\sqrt ", "∛": r"\sqrt[3] "}
 RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 # What is written otherwise, or only for the eye.
 SPELT = {
@@ -47,6 +48,9 @@ TOKEN = re.compile(
     r"\s*(?:(\d+(?:\.\d+)?|\.\d+)|\\?(" + NAMED + r")(?![a-z])|\\([a-zA-Z]+)|([a-zA-Z])|(\S))"
 )
 OPEN = {"(": ")", "{": "}", "[": "]"}
+# How closely operators bind; factors side by side bind as a product does.
+SUM, PRODUCT, POWER = 1, 2, 3
+BINDS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "^": POWER}
 
 
 def typed(text: str) -> str:
@@ -65,7 +69,7 @@ def _tokens(text: str) -> list[str]:
 
 
 class _Reader:
-    """Recursive descent over the tokens; every method returns the value of what it has read."""
+    """Precedence climbing over the tokens; every method returns the value of what it has read."""
 
     def __init__(self, tokens: list[str], values: Mapping[str, complex]) -> None:
         self.tokens = [*tokens, ""]
@@ -83,42 +87,31 @@ class _Reader:
         return token in OPEN or token[:1].isalnum() or token[:1] == "."
 
     def signed(self, read: Callable[[], complex]) -> complex:
-        if self.tokens[0] not in ("+", "-"):
-            return read()
-        return self.signed(read) if self.take() == "+" else -self.signed(read)
+        sign = self.take() if self.tokens[0] in ("+", "-") else ""
+        value = self.signed(read) if sign else read()
+        return -value if sign == "-" else value
 
-    def sum(self) -> complex:
-        value = self.product()
-        while self.tokens[0] in ("+", "-"):
-            # The sign is the term's own.
-            value += self.product()
+    def operation(self, least: int = SUM) -> complex:
+        """As far as operators bind at least so closely; a leading sign binds a whole product."""
+        if least < POWER and self.tokens[0] in ("+", "-"):
+            value = self.signed(lambda: self.operation(PRODUCT))
+        else:
+            value = self.atom()
+        while (binds := BINDS.get(self.tokens[0], PRODUCT * self.starts())) >= least:
+            sign = self.take() if self.tokens[0] in BINDS else "*"
+            if binds == POWER:
+                value = _upper(value) ** self.signed(self.part)
+            elif binds == PRODUCT:
+                factor = self.signed(lambda: self.operation(POWER))
+                value = value / factor if sign == "/" else value * factor
+            else:
+                term = self.operation(PRODUCT)
+                value += term if sign == "+" else -term
         return value
-
-    def product(self) -> complex:
-        """Factors side by side bind as with a sign between them."""
-        value = self.signed(self.power)
-        while self.tokens[0] in ("*", "/") or self.starts():
-            sign = self.take() if self.tokens[0] in ("*", "/") else "*"
-            factor = self.signed(self.power)
-            value = value / factor if sign == "/" else value * factor
-        return value
-
-    def power(self) -> complex:
-        value = self.atom()
-        while self.tokens[0] == "^":
-            value = _upper(value) ** self.exponent()
-        return value
-
-    def exponent(self) -> complex:
-        """What is raised, or 1."""
-        if self.tokens[0] != "^":
-            return 1
-        self.take()
-        return self.signed(self.part)
 
     def group(self) -> complex:
         closing = OPEN[self.take()]
-        value = self.sum()
+        value = self.operation()
         if self.take() != closing:
             raise ValueError(f"{closing!r} expected")
         return value
@@ -127,9 +120,9 @@ class _Reader:
         """Of a function without brackets: one factor, or a run of numbers and letters."""
         if self.tokens[0] in OPEN:
             return self.group()
-        value = self.power()
+        value = self.operation(POWER)
         while self.starts() and self.tokens[0] not in {*OPEN, *FUNCTIONS}:
-            value *= self.power()
+            value *= self.operation(POWER)
         return value
 
     def atom(self) -> complex:
@@ -144,7 +137,10 @@ class _Reader:
             root = self.group() if self.tokens[0] == "[" else 2.0
             return _upper(self.atom()) ** (1 / root)
         if token in FUNCTIONS:
-            raised = self.exponent()
+            raised: complex = 1.0
+            if self.tokens[0] == "^":
+                self.take()
+                raised = self.signed(self.part)
             return FUNCTIONS[token](_upper(self.argument())) ** raised
         if token not in self.values:
             raise ValueError(f"unknown {token!r}")
@@ -181,7 +177,7 @@ def evaluate(text: str, values: Mapping[str, complex]) -> complex:
     """
     reader = _Reader(_tokens(text), values)
     try:
-        value = reader.sum()
+        value = reader.operation()
     except (ArithmeticError, RecursionError) as error:
         raise ValueError(f"{text}: {error}") from error
     if reader.tokens[0]:
@@ -196,26 +192,31 @@ NEAR_VALUE, NEAR_DIGITS = 20, 50
 POINTS = (0.37, 0.73, 1.19, 1.61, 2.33)
 CLOSE = 1e-6
 BOX = re.compile(r"(?i)boxed|□|☐")
-CONTENT = re.compile(r"[\s:]*(?:([({])|([^\n□☐]+))")
+CONTENT = re.compile(r"(?:\s+(?:as|answer|variance|\w+\s*=))?[\s:]*(?:([({])|([^\n□☐]+))")
 DECIMAL = re.compile(r"-?\d*\.(\d+)")
 
 
 def competition(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """A letter four times or in a box, or its value near the end; else three digits at the end.
 
-    There is nothing to tolerate.
+    Tolerant: also the last single letter of the last line, or the last number of the response.
     """
+    last = lines(text)[-1:] if tolerant else []
     if not re.fullmatch("[A-E]", key):
-        return float(key in text[-NEAR_DIGITS:])
+        numbers = re.findall(r"\d+", text) if tolerant else []
+        right = key in text[-NEAR_DIGITS:] or [int(one) for one in numbers[-1:]] == [int(key)]
+        return float(right)
     value = dict(OPTION.findall(question)).get(key, "").strip().strip("$~")
-    named = key * 4 in text or [box.lower() for box in boxed(text)[-1:]] == [key.lower()]
-    return float(named or (bool(value) and value in text[-(NEAR_VALUE + len(value)) :]))
+    named = [letter for line in last for letter in re.findall(r"\b([A-E])\b", line)]
+    right = key * 4 in text or [plain(box) for box in boxed(text)[-1:]] == [key.lower()]
+    right |= bool(value) and value in text[-(NEAR_VALUE + len(value)) :]
+    return float(right or named[-1:] == [key])
 
 
 def olympiad(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """1 - edit distance / length of the longer list of formula numbers.
 
-    The list stands after the last "answer:", there or a line on. There is nothing to tolerate.
+    The list stands after the last "answer:", there or a line on; tolerant: in a box, the last line.
     """
     rows = lines(text)
     places = [
@@ -224,6 +225,8 @@ def olympiad(question: str, key: str, text: str, *, tolerant: bool) -> float:
         if "answer:" in line.lower()
         for place in (line.lower().rpartition("answer:")[2], " ".join(rows[number + 1 :][:1]))
     ][-2:]
+    if tolerant:
+        places += [*boxed(text)[-1:], *rows[-1:]]
     wanted, *lists = ([int(one) for one in re.findall(r"\d+", part)] for part in (key, *places))
     given = next(filter(None, lists), [])
     return 1 - edited(wanted, given) / max(len(wanted), len(given))
@@ -262,13 +265,13 @@ def _equal(question: str, key: str, formula: str, *, tolerant: bool) -> bool:
 
 
 def _drawn(text: str) -> list[str]:
-    """Contents of everything that is meant as a box."""
+    """Contents of everything that is meant as a box, and the last line."""
     unified, found = typed(text), []
     for match in BOX.finditer(unified):
         if content := CONTENT.match(unified, match.end()):
             bracket = enclosed(unified, content.start(1)) if content[1] else None
             found.append(content[2] or bracket or "")
-    return found
+    return [*found, *lines(unified)[-1:]]
 
 
 def amps_hard(question: str, key: str, text: str, *, tolerant: bool) -> float:

@@ -1,6 +1,6 @@
 """Rules of the language, reasoning and data-analysis tasks, and where a response states its answer.
 
-A response states its answer in bold, or in its last line.
+A response states its answer in a box, in bold, after the word "answer", or in its last line.
 """
 
 import ast
@@ -10,6 +10,8 @@ import html
 import json
 import math
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +19,14 @@ from selfpref.texts import boxes
 
 BOLD = re.compile(r"\*\*+([^*]+)\*\*+")
 TRIPLE = re.compile(r"\*\*\*([^*\n]+)\*\*\*")
+COMMAND = re.compile(r"\\(?:text|textbf|mathbf|mathrm|boxed)\b")
+STATED = re.compile(r"(?i).*\banswer\b(?:\s+is)?\s*:?(.*)")
+WORDS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    *("nineteen", "twenty"),
+)
+DIGITS = {word: str(number) for number, word in enumerate(WORDS)}
 
 
 def bolds(text: str) -> list[str]:
@@ -43,28 +53,51 @@ def lines(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Words and digits alone, in lower case; a hyphen parts no word."""
-    return " ".join(re.findall(r"[\w&'-]+", text.casefold()))
+    """Words and digits alone, in lower case, number words as digits; a hyphen parts no word."""
+    bare = COMMAND.sub(" ", unicodedata.normalize("NFKC", text)).casefold()
+    return " ".join(DIGITS.get(word, word) for word in re.findall(r"[\w&'-]+", bare))
+
+
+def stated(text: str) -> list[str]:
+    """The places in which a response may state its answer, as `plain` text.
+
+    Returns:
+        The last box, the last bold words, what follows the last word "answer", and the last line.
+    """
+    end = lines(text)
+    after = [match[1] for line in end if (match := STATED.fullmatch(line))]
+    return [plain(part[-1]) for part in (boxed(text), bolds(text), after, end) if part]
 
 
 def states(text: str, key: str) -> bool:
-    """Whether the last bold words of a response are the key, or its last line ends with it."""
-    wanted, end = plain(key), plain("".join(lines(text)[-1:]))
-    return wanted in map(plain, bolds(text)[-1:]) or f" {end}".endswith(f" {wanted}")
+    """Whether a response states the key in one of these places, or ends with it."""
+    wanted, places = plain(key), stated(text)
+    return wanted in places or (bool(places) and f" {places[-1]}".endswith(f" {wanted}"))
 
 
 GROUP = 4
 PLOT = "<PLOT_SUMMARY>"
+QUOTES = str.maketrans("‘’“”–—−", "''\"\"---")
 VERDICT = re.compile(r"\b(yes|no|unknown)\b")
+# A shape may be named with an adjective ("equilateral triangle"), but not in a list of shapes.
+SHAPES = ("tetrahedra", "tetrahedron", "triangle", "square")
+
+
+def _typography(text: str) -> str:
+    """One kind of quote, dash and blank; no emphasis."""
+    unified = unicodedata.normalize("NFKC", text).translate(QUOTES)
+    return " ".join(unified.replace("*", "").split())
 
 
 def typos(question: str, key: str, text: str, *, tolerant: bool) -> float:
-    """The corrected text stands in the response, line breaks aside: no form to tolerate."""
+    """The corrected text stands in the response, line breaks aside; tolerant: typography too."""
+    if tolerant:
+        return float(_typography(key) in _typography(text))
     return float(key in " ".join(line for line in text.split("\n") if line))
 
 
 def _groups(items: list[str]) -> list[frozenset[str]]:
-    names = [item.strip().lower() for item in items]
+    names = [item.strip().strip("*.").lower() for item in items]
     return [frozenset(names[at : at + GROUP]) for at in range(0, len(names), GROUP)]
 
 
@@ -83,26 +116,40 @@ def connections(question: str, key: str, text: str, *, tolerant: bool) -> float:
     return max(hits, default=0) / len(wanted)
 
 
+def _nearest(sentence: str, given: list[str]) -> int:
+    """The place of the most similar sentence, by the ratio of matching characters (difflib)."""
+    if sentence in given:
+        return given.index(sentence)
+    # Characters in common, in whatever order, bound the ratio from above.
+    own, matcher, best = Counter(sentence), difflib.SequenceMatcher(b=sentence), (-1.0, -1)
+    shared = [2 * (own & Counter(other)).total() / len(sentence + other) for other in given]
+    for place in sorted(range(len(given)), key=shared.__getitem__, reverse=True):
+        if shared[place] >= best[0]:
+            matcher.set_seq1(given[place])
+            best = max(best, (matcher.ratio(), place))
+    return best[1]
+
+
 def plot_unscrambling(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """1 - edit distance / sentences, after each sentence of the key finds the nearest given one.
 
-    Nearest by the ratio of difflib; the question asks for no form: there is nothing to tolerate.
+    The question asks for no form: there is nothing to tolerate.
     """
+    if tolerant:
+        return 0.0
     wanted, given = (
         [part.strip() for part in plot.split(".") if part.strip()]
         for plot in (key, text.partition(PLOT)[2] or text)
     )
-    nearest = (
-        [sentence] if sentence in given else difflib.get_close_matches(sentence, given, 1, 0.0)
-        for sentence in wanted
-    )
-    order = [given.index(found[0]) for found in nearest if found]
+    order = [_nearest(sentence, given) for sentence in wanted] if given else []
     return 1 - edited(range(len(wanted)), order) / len(wanted)
 
 
 def web_of_lies(question: str, key: str, text: str, *, tolerant: bool) -> float:
-    """Three words yes or no: the last three in bold; tolerant: in the last line."""
-    places = [" ".join(bolds(text)), *(lines(text)[-1:] if tolerant else ())]
+    """Three words yes or no: the last three in bold; tolerant: in a box, or in the last line."""
+    places = [" ".join(bolds(text))]
+    if tolerant:
+        places += [*boxed(text)[-1:], *lines(text)[-1:]]
     wanted, *given = (VERDICT.findall(place.lower())[-3:] for place in (key, *places))
     return float(wanted in given)
 
@@ -116,7 +163,9 @@ def zebra(question: str, key: str, text: str, *, tolerant: bool) -> float:
 
 def spatial(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """A number or shape: any of the last three in bold; tolerant: wherever it is stated."""
-    right = plain(key) in map(plain, bolds(text)[-3:])
+    wanted, words = plain(key), [plain(word) for word in bolds(text)[-3:]]
+    named = [word for word in words if wanted in word and len(word) < 2 * len(wanted) + 5]
+    right = wanted in words or (wanted in SHAPES and bool(named))
     return float(right or (tolerant and states(text, key)))
 
 
@@ -129,9 +178,9 @@ CLOSE = 1e-6
 
 
 def column_type(question: str, key: str, text: str, *, tolerant: bool) -> float:
-    """The name of a class, letters and digits compared; there is nothing to tolerate."""
-    given, wanted = (re.sub(r"\W", "", one.lower()) for one in (text, key))
-    return float(given == wanted)
+    """The name of a class, letters and digits compared; tolerant: wherever it is stated."""
+    given, wanted = (re.sub(r"\W", "", one.lower()) for one in ([text, *boxed(text)][-1], key))
+    return float(given == wanted or (tolerant and states(text, key)))
 
 
 def _fenced(text: str) -> str:
@@ -142,7 +191,7 @@ def _fenced(text: str) -> str:
 def _mapping(text: str) -> dict[Any, Any]:
     start, end = text.find("{"), text.rfind("}")
     try:
-        found = ast.literal_eval(text[start : end + 1])
+        found = ast.literal_eval(re.sub(r"\bnull\b", "None", text[start : end + 1]))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -150,7 +199,7 @@ def _mapping(text: str) -> dict[Any, Any]:
 
 def join(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """F1 over the pairs of columns; a pair without a target is wrong, tolerant: left out."""
-    wanted, given = _mapping(key), _mapping(text)
+    wanted, given = _mapping(key), _mapping(_fenced(text))
     if tolerant:
         given = {column: target for column, target in given.items() if target}
     hits = sum(wanted.get(column) == target for column, target in given.items() if target)
@@ -159,7 +208,7 @@ def join(question: str, key: str, text: str, *, tolerant: bool) -> float:
 
 def _rows(text: str, kind: str) -> list[dict[str, object]]:
     """The rows of a table, the first one its header; none where the text is no such table."""
-    lines = text.splitlines()
+    lines = text.splitlines(keepends=True)
     try:
         if kind == "json":
             found = json.loads(text)
@@ -170,7 +219,7 @@ def _rows(text: str, kind: str) -> list[dict[str, object]]:
             parts = [CELLS.findall(row) for row in re.split(r"(?i)<tr\b", text)[1:]]
             cells = [[html.unescape(TAG.sub("", cell)) for cell in row] for row in parts]
         elif kind == "markdown":
-            cells = [line.strip().strip("|").split("|") for line in lines]
+            cells = [re.split(r"(?<!\\)\|", line.strip().strip("|")) for line in lines]
             cells = [row for row in cells if not re.fullmatch(r"[\s:|-]*", "|".join(row))]
         else:
             cells = list(csv.reader(lines, delimiter={"csv": ",", "tsv": "\t"}[kind]))
@@ -203,31 +252,31 @@ def _same(one: object, two: object) -> bool:
     return one == two
 
 
-def _table(text: str, kind: str, *, tolerant: bool) -> list[dict[str, object]]:
-    """The rows of a table, names and cells as they are compared."""
-    return [
-        {
-            name.strip().lower() if tolerant else name.strip(): _cell(cell, tolerant=tolerant)
-            for name, cell in row.items()
-        }
-        for row in _rows(text, kind)
-    ]
-
-
 def reformat(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """The same columns, and cell for cell the same values, in the format asked for.
 
-    Tolerant: columns too many, capitals in their names, and escapes are set aside.
+    Tolerant: columns too many, capitals and signs in their names, and escapes are set aside.
     """
     formats = FORMATS.search(question)
     kind = formats[2].lower() if formats else ""
-    wanted, given = (_table(part, kind, tolerant=tolerant) for part in (key, _fenced(text)))
+    wanted, given = (
+        [
+            {
+                re.sub(r"\W|_", "", name).lower() if tolerant else name.strip(): _cell(
+                    cell, tolerant=tolerant
+                )
+                for name, cell in row.items()
+            }
+            for row in _rows(table, kind)
+        ]
+        for table in (key, _fenced(text))
+    )
     if not wanted or len(wanted) != len(given):
         return 0.0
     return float(
         all(
-            (tolerant or one.keys() == two.keys())
-            and all(name in two and _same(one[name], two[name]) for name in one)
+            (one.keys() <= two.keys() if tolerant else one.keys() == two.keys())
+            and all(_same(one[name], two[name]) for name in one)
             for one, two in zip(wanted, given, strict=True)
         )
     )
