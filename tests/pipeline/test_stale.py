@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from clones import Clone, cloned, judge
 
-from selfpref.commands import profiles
+from selfpref.__main__ import main
 
 # What every change of params.yaml touches.
 ALWAYS = {"check", "report@lab"}
@@ -106,6 +106,6 @@ def test_of_some_values_this_becomes_stale(committed):
     assert committed.stale_after(twin) == ALWAYS | stale
     # Another profile in between makes nothing stale.
     with committed.dvc():
-        profiles.use("recorded")
-        profiles.use("lab")
+        assert main(["use", "recorded"]) == 0
+        assert main(["use", "lab"]) == 0
     assert committed.stale() == set()

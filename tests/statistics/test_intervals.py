@@ -12,6 +12,7 @@ from selfpref.statistics.bootstrap import (
     ClusterBootstrap,
     Interval,
     difference,
+    quotient,
     ratio,
     share_interval,
     wilson,
@@ -120,3 +121,16 @@ def test_a_difference_is_newcombes(a, m, b, n, wanted):
 
 def test_the_examples_in_words_give_what_they_show():
     assert doctest.testmod(bootstrap) == (0, 10)
+
+
+def test_a_ratio_is_donner_and_zous():
+    one, other = Interval(0.8, 0.7, 0.9), Interval(0.4, 0.3, 0.6)
+    found, turned = quotient(one, other), quotient(other, one)
+    assert (found.value, found.lo > 1, found.hi > found.value) == (2.0, True, True)
+    # (p q - sqrt(p^2 q^2 - l (2 p - l) u (2 q - u))) / (u (2 q - u))
+    assert found.lo == pytest.approx((0.32 - (0.1024 - 0.63 * 0.12) ** 0.5) / 0.12)
+    assert [turned.lo, turned.hi] == pytest.approx([1 / found.hi, 1 / found.lo])
+    # Where the second share is known the first one's bounds are divided by it.
+    exact = quotient(one, Interval(0.4, 0.4, 0.4))
+    assert [exact.lo, exact.hi] == pytest.approx([0.7 / 0.4, 0.9 / 0.4])
+    assert np.isnan(quotient(one, Interval(0.0, 0.0, 0.2))[:3]).all()

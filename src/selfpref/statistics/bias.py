@@ -29,6 +29,8 @@ Over pairs that hold the responder's text, with S the human's and Y' the judge's
     EO = P(judge agrees | human prefers own) - P(judge agrees | human prefers other)
        = TP / (TP + FN) - TN / (FP + TN)
 
+the ratio form of the same two terms is TP / (TP + FN) over TN / (FP + TN), 1 without bias;
+
 and (Eq. 4) demographic parity, which needs no human:
 
     DP = P(judge own) - P(judge other) = 2 P(judge own) - 1
@@ -442,13 +444,19 @@ def enough(totals: Floats) -> bool:
 
 
 def _newcombe(cells: Floats, clusters: Clusters, level: float) -> Interval:
+    return difference(*agreement_intervals(cells, clusters, level))
+
+
+def agreement_intervals(
+    cells: Floats, clusters: Clusters, level: float
+) -> tuple[Interval, Interval]:
+    """How often the judge agrees where the human prefers own, and where the other: both in EO."""
     tp, fn, fp, tn = cells.T
     agreed, against = (
-        # Agreement, and pairs, on one human side.
         share_interval(np.stack([part, part + rest], axis=-1), clusters, level)
         for part, rest in ((tp, fn), (tn, fp))
     )
-    return difference(agreed, against)
+    return agreed, against
 
 
 def human_sides(cells: npt.ArrayLike) -> Floats:

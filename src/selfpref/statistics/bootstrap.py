@@ -36,7 +36,12 @@ or 1, so that no resample varies it, or rests on a handful of events, the interv
 
     p - q - sqrt((p - l_p)^2 + (u_q - q)^2),      p - q + sqrt((u_p - p)^2 + (q - l_q)^2)
 
-and of estimates with correlation r, 2 r times the product is taken off each square (Zou 2007).
+and of estimates with correlation r, 2 r times the product is taken off each square (Zou 2007). Of
+the ratio p / q the bounds are Donner & Zou's (2012),
+
+    (p q -+ sqrt(p^2 q^2 - m n)) / n,   lower: m = l_p (2 p - l_p), n = u_q (2 q - u_q),
+
+the upper one with u_p and l_q in their places.
 """
 
 import math
@@ -385,6 +390,21 @@ def difference(one: Interval, other: Interval, correlation: float = 0.0) -> Inte
         )
     )
     return Interval(value, value - below, value + above, 0.0, NEWCOMBE)
+
+
+def quotient(one: Interval, other: Interval) -> Interval:
+    """Donner and Zou's interval of the first share over the second one, independent of it.
+
+    Where the second share is zero there is none.
+    """
+    product, found = one.value * other.value, []
+    for bound, far, sign in ((one.lo, other.hi, -1), (one.hi, other.lo, 1)):
+        mine, theirs = bound * (2 * one.value - bound), far * (2 * other.value - far)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found.append(np.divide(product + sign * np.sqrt(product**2 - mine * theirs), theirs))
+    value = float(np.divide(one.value, other.value)) if other.value else np.nan
+    lo, hi = (float(end) if other.value else np.nan for end in found)
+    return Interval(value, lo, hi, 0.0, WILSON)
 
 
 Made = TypeVar("Made")

@@ -43,6 +43,7 @@ from selfpref.statistics.bootstrap import (
     Floats,
     Statistic,
     bounded,
+    quotient,
     share_interval,
 )
 from selfpref.tables.schemas import KEY, PANEL, TIE
@@ -69,7 +70,7 @@ SIDES = ["n_human_own", "n_human_other"]
 # A person in the judge's place, the judge, and their difference, all against single votes.
 AGAINST_VOTES = ("eo_no_preference", "eo_one_vote", "beyond_no_preference")
 BIAS = [
-    *("dataset", "judge", "n", *CELLS, *SIDES, "few", *bounded("eo", "dp")),
+    *("dataset", "judge", "n", *CELLS, *SIDES, "few", *bounded("eo", "eo_ratio", "dp")),
     *(*bounded(*AGAINST_VOTES), "n_two_votes", "no_preference_status", "n_dropped"),
 ]
 MAJORITY = "majority of people"
@@ -385,7 +386,7 @@ def _own_minus(data: Judged, judge: str, responder: str) -> dict[str, float]:
 
 
 def bias(sets: Iterable[Judged]) -> pd.DataFrame:
-    """Cells, EO and DP of every judge on its own pairs, with n and dropped (the columns `BIAS`).
+    """Cells, EO, its ratio form and DP of every judge on its own pairs (the columns `BIAS`).
 
     Beside them, as `Judged.no_preference` has it, what another person shows in the judge's place. A
     judge whose pairs all dropped out stays, with their number.
@@ -394,8 +395,10 @@ def bias(sets: Iterable[Judged]) -> pd.DataFrame:
     for data in sets:
         for judge in data.judges:
             own, level, place = data.own(judge), data.bootstrap.level, data.no_preference[judge]
-            dp = formulas.demographic_parity_interval(data.cells(own), own["cluster"], level)
-            row: Row = {"dataset": data.name, "judge": judge, **dp.columns("dp"), **place}
+            of = data.cells(own), own["cluster"], level
+            dp = formulas.demographic_parity_interval(*of)
+            form = quotient(*formulas.agreement_intervals(*of)).columns("eo_ratio")
+            row: Row = {"dataset": data.name, "judge": judge, **form, **dp.columns("dp"), **place}
             row |= {"n_two_votes": place["n"], "no_preference_status": place["status"]}
             rows.append(row | data.equal_opportunity(own, judge, "eo"))
     return pd.DataFrame(rows, columns=BIAS)
