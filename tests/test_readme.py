@@ -33,11 +33,12 @@ def test_sentences_and_claims_are_what_the_tables_say(monkeypatch):
         assert readme.filled(page) == page
 
 
-def test_the_readmes_answer_and_the_example_of_a_difference_have_the_numbers_of_the_tables():
+def test_the_answer_on_mt_bench_and_the_example_of_a_difference_have_the_numbers_of_the_tables():
     """The command draws its own resamples: the interval's ends may differ by one hundredth."""
+    page = (REPOSITORY / "docs/measure.md").read_text()
     bias = pd.read_csv(STAGED / "figures/recorded/wataoka/fig1b_bias.csv")
     known = bias.set_index(["dataset", "judge"])
-    (said,) = re.findall(r"by ([+-][\d.]+) \[([+-][\d.]+), ([+-][\d.]+)\] more than a", README)
+    (said,) = re.findall(r"([+-][\d.]+) \[([+-][\d.]+), ([+-][\d.]+)\] beyond a person", page)
     names = [f"beyond_no_preference{end}" for end in ("", "_lo", "_hi")]
     wanted = known.loc[("mt-bench", "gpt-4"), names].tolist()
     assert [float(one) for one in said] == pytest.approx(wanted, abs=0.01)
@@ -46,6 +47,26 @@ def test_the_readmes_answer_and_the_example_of_a_difference_have_the_numbers_of_
     for dataset, judge, name, before, after, change in rows:
         assert float(before) == pytest.approx(known.loc[(dataset, judge), name], abs=1e-5)
         assert float(after) - float(before) == pytest.approx(float(change), abs=2e-5)
+
+
+def selfpref(*words):
+    command = [sys.executable, "-m", "selfpref", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_examples_of_judgments_are_read_as_the_pages_say(tmp_path):
+    """Words are the same; a number may differ by the kind of processor."""
+    file, number = tmp_path / "mine.jsonl", re.compile(r"[+-]?\d[\d.]*")
+    file.write_text(selfpref("example"))
+    shown = re.search(r"```\n(judge  .*?)\.\.\.\n```", README, re.DOTALL)[1]
+    printed = selfpref("measure", file, "--brief")
+    assert number.sub("", printed).startswith(number.sub("", shown))
+    # Three lines: its own response wins in both orders, and ties once.
+    page = (REPOSITORY / "docs/measure.md").read_text()
+    file.write_text(re.search(r"```json\n(.*?)```", page, re.DOTALL)[1])
+    table = selfpref("measure", file)
+    assert re.search(r"^demographic parity +\+1\.00 .* n 1,", table, re.MULTILINE)
+    assert re.search(r"^first position +0\.50 .* n 2 ", table, re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md"])
