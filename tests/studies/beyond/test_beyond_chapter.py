@@ -13,7 +13,8 @@ from selfpref import paths
 from selfpref.params import load
 from selfpref.studies.beyond import sets
 
-FIGURES = ("forest_pairs", "rates_pairs", "placebo", "mitigations", "mitigation_changes", "power")
+FIGURES = ("forest_pairs", "forest_pairs_more", "rates_pairs", "placebo", "mitigations")
+FIGURES += ("mitigation_changes", "power")
 
 
 def judged(judges, rng, items):

@@ -27,8 +27,8 @@ from selfpref.statistics.bootstrap import Interval, bounded, group_shares
 from selfpref.statistics.judged import SIDES, Judged
 
 KEY = ["dataset", "judge"]
-BIAS = [*KEY, "n", *CELLS, *bounded("eo", "dp", "excess"), "flip_rate", "reversal_rate"]
-BIAS += ["n_dropped", *SIDES, "few", *bounded("eo_others"), "excess_few"]
+BIAS = [*KEY, "n", *CELLS, *bounded("eo", "eo_ratio", "dp", "excess"), "flip_rate"]
+BIAS += ["reversal_rate", "n_dropped", *SIDES, "few", *bounded("eo_others"), "excess_few"]
 BIAS += [*bounded(*judged.AGAINST_VOTES), "n_two_votes", "no_preference_status"]
 BY_OPPONENT = [*KEY, "opponent", "n", *CELLS, *SIDES, "few", *bounded("eo")]
 BY_OPPONENT += ["undefined", "n_dropped"]
