@@ -41,7 +41,7 @@ ELSEWHERE = ["judge", "data", ORDER, MISSING]
 UNVOTED = "people's votes on its own responses, or marks beside an answer key"
 # Each read the pairs of its own responses alone.
 KEYED = "another judge of the same pairs; a key is there"
-UNMARKED = "marks of single answers: it only chose between two"
+UNMARKED = "answers of its own: it chose among those of others"
 MARKED = "marks, no pairs"
 # What Markdown and HTML read as itself within a line: brackets without a round one make no link.
 PLAIN = " .,:;-/%+?[]'\N{MINUS SIGN}\N{RIGHT SINGLE QUOTATION MARK}"
