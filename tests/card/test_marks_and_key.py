@@ -37,8 +37,10 @@ def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(tmp_path, capsys):
     made, page = tmp_path / "found.json", tmp_path / "found.html"
     assert main(["measure", str(path), "--json", str(made), "--html", str(page)]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("ann: favours itself, because it marks its own wrong answers +1.")
-    assert "ann: favours itself" in page.read_text()
+    assert text.startswith(
+        "ann: marks its own mistakes up, because it marks its own wrong answers +1."
+    )
+    assert "ann: marks its own mistakes up" in page.read_text()
     found = json.loads(made.read_text())["judges"]
     assert found["ann"]["favours_itself"] is True
     assert {found[one]["favours_itself"] for one in ("bob", "cid")} <= {None, False}

@@ -7,6 +7,8 @@ from conftest import STAGED
 from selfpref.plots.save import tables
 from selfpref.report import judges
 
+UP = "marks its own mistakes up"
+
 
 @pytest.fixture
 def found():
@@ -16,7 +18,7 @@ def found():
 
 def rows_of(found):
     """Verdict, order, agreement and evidence by judge and data."""
-    rows = judges.first(found).itertuples(index=False, name=None)
+    rows = [row for part in judges.first(found) for row in part.itertuples(index=False, name=None)]
     return {(judge, data): told for judge, data, *told in rows}
 
 
@@ -24,9 +26,17 @@ def test_a_judge_is_answered_by_the_rule_of_measure(found):
     rows = rows_of(found)
     for judge, data, *wanted, begin in (
         ("GPT-4", "Vicuna-80", "cannot tell", "0.14", "0.83", "it adds +0.03"),
-        ("GPT-4", "MT-Bench", "cannot tell", "", "0.88", "it favours its own responses by"),
+        ("GPT-4", "MT-Bench", "cannot tell", "order not known", "0.88", "it lies +0.46"),
         # A judge of marks beside a key, by the third judge.
-        ("o3-mini", "LiveBench", "favours itself", "", "", "it marks its own wrong answers +0.92"),
+        ("o3-mini", "LiveBench", UP, "marks, no pairs", "", "it marks its own wrong answers +0.92"),
+        (
+            "Claude 1",
+            "Vicuna-80",
+            "by at most 0.04 in probability, if at all",
+            "0.31",
+            "0.82",
+            "it",
+        ),
     ):
         *told, evidence = rows[judge, data]
         assert told == wanted
@@ -43,10 +53,13 @@ def test_every_judge_has_a_row_under_a_known_name_and_those_without_an_answer_co
     assert not {"noise", "human", "people", "cnn_10_ft_gpt35"} & {one for one, _ in rows}
     assert "cnn_10_ft_gpt35" in judges.tuned(found)
     # Of several sets the least and the greatest share.
-    assert rows["Qwen 2.5 3B", "MATH500, MBPP+, MMLU"][1] == "0.89 to 0.94"
-    evidence = [told[-1] for told in rows.values()]
-    assert all(evidence)
-    assert evidence == sorted(evidence, key=judges.UNVOTED.__eq__)
+    assert rows["Qwen 2.5 3B", "MATH500, MBPP+, MMLU"] == ["0.89 to 0.94", judges.KEYED]
+    told, others = judges.first(found)
+    kinds = [one if one[:2] != "by" else "by" for one in told["does it favour itself?"]]
+    assert [*dict.fromkeys(kinds)] == [UP, "by", "cannot tell"]
+    assert kinds == sorted(kinds, key=[*dict.fromkeys(kinds)].index)
+    for part in (told.drop(columns=judges.AGREES), others):
+        assert part.ne("").all(axis=None)
     # A study alone has its page, with `beyond`, which every profile has.
     for study in ("livebench", "panickssery", "xu"):
         assert rows_of({of: one for of, one in found.items() if of[0] in (study, "beyond")})
@@ -57,5 +70,5 @@ def test_a_judge_whose_endpoint_failed_says_so():
     asked |= {"status": ["failed", "no table", "failed", "ok"], "n": [7, 0, 1, 2]}
     told = rows_of({("wataoka", "asked"): pd.DataFrame(asked)})
     failed = "nothing is known of it: 7 failed, no table"
-    assert told["gone", "wataoka"] == ["cannot tell", "", "", failed]
-    assert told["half", "wataoka"] == ["cannot tell", "", "", judges.UNVOTED]
+    assert told["gone", "wataoka"] == ["order not known", failed]
+    assert told["half", "wataoka"] == ["order not known", judges.UNVOTED]

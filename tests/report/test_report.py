@@ -56,6 +56,7 @@ def known(root, patch, rules):
         shutil.copy(STAGED / name, root / name)
     shutil.copytree(REPOSITORY / "docs/lab-reference", root / "docs/lab-reference")
     (root / "docs/rules.md").write_text(f"# Rules\n\n{rules}\n")
+    shutil.copy(REPOSITORY / "docs/measure.md", root / "docs/measure.md")
     (root / "report/recorded").mkdir(parents=True)
     patch.chdir(root)
 
@@ -94,7 +95,7 @@ def text_of(page):
 
 def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(made):
     folder = made / "report/recorded"
-    names = ("index", "wataoka", "judges", "outputs", "rules")
+    names = ("index", "wataoka", "judges", "outputs", "rules", "measure")
     pages = {name: folder / f"book/{name}.html" for name in names}
     assert "n = 7, 2 dropped; 95% intervals; source: these rows." in text_of(pages["index"])
     assert 'href="wataoka.html"' in pages["index"].read_text()
@@ -114,14 +115,16 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
     assert (folder / "book/figures/wataoka/fig1b_bias.svg").is_file()
     assert [*(folder / "book").rglob("fig1a*")] == []
     judges = (folder / "judges.md").read_text()
-    assert "| fair | wataoka | cannot tell |  |  | no votes on its own responses, nor" in judges
+    assert (
+        "| fair | [wataoka](wataoka.ipynb) | order not known | people's votes on its own" in judges
+    )
     assert "| human |" not in judges
     for name, page in pages.items():
         text = page.read_text()
         assert not re.findall(r'src="https?:', text), name
         # In no page is it more than text; a long name is cut.
         assert "<script>document.title" not in text, name
-        assert SEEN[:30] in text_of(page) or name in ("outputs", "rules"), name
+        assert SEEN[:30] in text_of(page) or name in ("outputs", "rules", "measure"), name
         assert "a released text" not in text
         assert "fig1a" not in text
 

@@ -92,8 +92,18 @@ class Answer:
         found = {"answer": self.verdict, "favours_itself": self.favours}
         return found | {"because": self.because}
 
-    def __str__(self) -> str:
-        return f"{self.judge}: {self.verdict}, because {self.because}"
+
+def said(verdict: str, points: str = "") -> str:
+    """An answer as it is shown: marks tell of its own mistakes, and of a bound its unit.
+
+    Args:
+        verdict: As `Answer` has it.
+        points: The unit of marks beside a key; without one it is of verdicts.
+    """
+    bound = verdict.partition("by at most ")[2]
+    if bound:
+        return f"by at most {bound} {points or 'in probability'}, if at all"
+    return verdict.replace("favours itself", "marks its own mistakes up") if points else verdict
 
 
 def matters(share: float) -> float:
@@ -189,7 +199,7 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Found
 
 
 def _by_people(beyond: pd.Series, person: float, sharper: float, least: float) -> Found:
-    shown = f"it favours its own responses by {interval(beyond)} more than a person in its place"
+    shown = f"it lies {interval(beyond)} above a person in its place"
     if beyond["hi"] >= least:
         told = f"{shown}, but a judge that only errs in other ways than people shows that too"
         return None, told, np.nan

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from selfpref import __version__, texts
-from selfpref.card.rule import Answer, interval
+from selfpref.card.rule import Answer, interval, said
 from selfpref.errors import SelfprefError
 from selfpref.statistics.bootstrap import ClusterBootstrap
 
@@ -171,13 +171,14 @@ def parts(found: Row) -> dict[str, Any]:
         cards: Name, number and words of each line of each judge.
         written: By what, when, of what and how, a line each.
     """
-    judges, table = found["judges"], [["judge", "answer", *COLUMNS.values()]]
+    judges, table, first = found["judges"], [["judge", "answer", *COLUMNS.values()]], []
     for judge, card in judges.items():
+        answer = said(card["answer"], "points" * ("third_judge" in card))
+        first.append((f"{judge}: {answer}", card["because"]))
         if "third_judge" not in card:
             values = [card[key] for key in COLUMNS]
             cells = ["-" if one["value"] is None else interval(one) for one in values]
-            table.append([judge, card["answer"], *cells])
-    first = [(f"{judge}: {card['answer']}", card["because"]) for judge, card in judges.items()]
+            table.append([judge, answer, *cells])
     every = {**judges, **found.get("judges_without_own_responses", {})}
     return {
         "first": first or [("cannot tell", "no judge wrote a response that it judged")],

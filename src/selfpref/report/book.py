@@ -7,6 +7,7 @@ is shown as text.
 """
 
 import io
+import re
 import shutil
 import tempfile
 from html import escape
@@ -36,6 +37,8 @@ BOOK, JUDGES, FIGURES = "book", "judges.md", "figures"
 TESTBED = "docs/lab-reference"
 # Ten rules from the released data, a page of their book; what its links lead to stands beside it.
 RULES, BESIDE = "docs/rules.md", "../report/recorded/"
+# The rule of the judges' page, in every book; of links that lead out of it the words stay.
+MEASURE, OUTSIDE = "docs/measure.md", re.compile(r"\[([^]]*)\]\(\.\./[^)]*\)")
 # Released texts, which git ignores, and sentences: no page may need them.
 LEFT_OUT = shutil.ignore_patterns("fig1a_example.*", "*.json")
 # The tag of a cell that computes a measure by hand.
@@ -100,10 +103,14 @@ def _lay_out(params: Params, folder: Path) -> None:
     if rules := params.profile == paths.RELEASED:
         text = (paths.root() / RULES).read_text(encoding="utf-8").replace(BESIDE, "")
         write_text(folder / "rules.md", text)
+    measure = (paths.root() / MEASURE).read_text(encoding="utf-8")
+    write_text(folder / "measure.md", OUTSIDE.sub(r"\1", measure))
     values = {"params": params, "titles": titles, "figures": figures, "pictures": pictures}
     values |= {"root": paths.root(), "read": nbformat.read}
     values |= {"claims": claims.to_dict("records"), "counted": counted(claims), "rules": rules}
-    values["first"] = judges.markdown(judges.first(found))
+    first, others = judges.first(found)
+    values["first"], values["others"] = judges.markdown(first), judges.markdown(others)
+    values["marks"] = first.loc[first.index == "livebench", judges.FIRST[2]].tolist()
     loader = PackageLoader("selfpref.report")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)
     code = (f"{room}-code.md" for room in [*titles, "statistics"])
@@ -129,7 +136,8 @@ def build(params: Params) -> Path:
         sources, trees, book = (Path(temporary, name) for name in ("sources", "trees", "book"))
         sources.mkdir()
         _lay_out(params, sources)
-        write_text(folder / JUDGES, (sources / JUDGES).read_text(encoding="utf-8"))
+        page = (sources / JUDGES).read_text(encoding="utf-8")
+        write_text(folder / JUDGES, page.replace("](measure.md)", f"](../../{MEASURE})"))
         said, settings = io.StringIO(), Path(__file__).parent
         with docutils_namespace(), patch_docutils():
             Sphinx(sources, settings, book, trees, "html", status=None, warning=said).build()

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from selfpref.card import marks
-from selfpref.card.rule import Answer, answer, on_both_sides
+from selfpref.card.rule import Answer, answer, on_both_sides, said
 from selfpref.plots.names import called
 from selfpref.statistics.scaled import EACH
 from selfpref.statistics.third import BOTH
@@ -36,7 +36,13 @@ BESIDE = [
     ("panickssery", "ordering", "task == 'preference'", "ambiguous", ORDER),
 ]
 FIRST = ["judge", "data", "does it favour itself?", ORDER, AGREES, "evidence"]
-UNVOTED = "no votes on its own responses, nor marks beside a key: see its chapter"
+MISSING = "what is missing"
+ELSEWHERE = ["judge", "data", ORDER, MISSING]
+UNVOTED = "people's votes on its own responses, or marks beside an answer key"
+# Each read the pairs of its own responses alone.
+KEYED = "another judge of the same pairs; a key is there"
+UNMARKED = "answers of its own: it chose among those of others"
+MARKED = "marks, no pairs"
 # What Markdown and HTML read as itself within a line: brackets without a round one make no link.
 PLAIN = " .,:;-/%+?[]'\N{MINUS SIGN}\N{RIGHT SINGLE QUOTATION MARK}"
 
@@ -47,9 +53,11 @@ def inert(text: str) -> str:
 
 
 def markdown(made: pd.DataFrame) -> str:
-    """A frame of texts as a table of Markdown."""
+    """A frame of texts as a table of Markdown; data lead to the chapter that the index names."""
     rows = [made.columns, ["---"] * made.shape[1]]
-    rows += [[*map(inert, texts)] for texts in made.itertuples(index=False, name=None)]
+    for chapter, judge, data, *texts in made.itertuples(name=None):
+        link = f"[{inert(data)}]({chapter}.ipynb)"
+        rows.append([inert(judge), link, *map(inert, texts)])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -107,8 +115,22 @@ def _range(values: pd.Series) -> str:
     return " to ".join(sorted({f"{one:.2f}" for one in (values.min(), values.max())} - {"nan"}))
 
 
-def first(found: Frames) -> pd.DataFrame:
-    """What is known of every judge, in the columns `FIRST`: a row a data set that answers, or one.
+def _missing(own: pd.DataFrame, beside: pd.DataFrame, found: Frames) -> str:
+    """What a judge's data lack, or what came of its calls."""
+    if not own["status"].eq("ok").any():
+        counted = own.groupby("status")["n"].sum().items()
+        failed = ", ".join(f"{n:g} {status}" if n else str(status) for status, n in counted)
+        return f"nothing is known of it: {failed}"
+    keyed = _rows(found, "wataoka", "keyed_bias", "")["dataset"]
+    if beside["dataset"].isin(keyed).any():
+        return KEYED
+    return UNMARKED if own["study"].eq("livebench").all() else UNVOTED
+
+
+def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What is known of every judge: the answers by data set, `FIRST`, and `ELSEWHERE` without one.
+
+    The index of both is the chapter, the key of a study.
 
     Args:
         found: The studies' tables.
@@ -119,15 +141,18 @@ def first(found: Frames) -> pd.DataFrame:
         rows = rows.rename(columns={"evaluator": "judge", column: name})
         numbers = pd.concat([numbers, rows.reindex(columns=["judge", "dataset", name])])
     for judge, own in asked(found).groupby("judge"):
-        beside, said = numbers[numbers["judge"].eq(judge)], answers(str(judge), found)
+        beside, given = numbers[numbers["judge"].eq(judge)], answers(str(judge), found)
+        pairs = "order not known" if own["table"].eq("verdicts").any() else MARKED
         sets = ", ".join(sorted(called({*(beside["dataset"] if len(beside) else own["study"])})))
-        if not own["status"].eq("ok").any():
-            counted = own.groupby("status")["n"].sum().items()
-            failed = ", ".join(f"{n:g} {status}" if n else str(status) for status, n in counted)
-            said = {sets: Answer(str(judge), None, f"nothing is known of it: {failed}")}
-        for data, one in (said or {sets: Answer(str(judge), None, UNVOTED)}).items():
-            rows = beside[beside["dataset"].eq(data) | (not said)]
-            spans = (_range(rows[name]) for name in (ORDER, AGREES))
-            made.append([*called([judge, data]), one.verdict, *spans, one.because])
-    made.sort(key=lambda row: (row[-1] == UNVOTED, row))
-    return pd.DataFrame(made, columns=FIRST, dtype="str")
+        other = Answer(str(judge), None, _missing(own, beside, found))
+        for data, one in (given or {sets: other}).items():
+            rows, marked = beside[beside["dataset"].eq(data) | (not given)], data == "livebench"
+            order = MARKED if marked else _range(rows[ORDER]) or pairs
+            shown = said(one.verdict, "points of eleven" * marked)
+            study = "livebench" if marked else "wataoka" if given else own["study"].iloc[0]
+            rank = [True, False, None].index(one.favours) if given else one.because
+            row = [*called([judge, data]), shown, order, _range(rows[AGREES]), one.because]
+            made.append([str(rank), study, *row])
+    whole = pd.DataFrame(sorted(made), columns=["rank", "chapter", *FIRST], dtype="str")
+    whole, told = whole.set_index("chapter"), whole["rank"].isin([*"012"]).to_numpy()
+    return whole.loc[told, FIRST], whole[~told].rename(columns={"evidence": MISSING})[ELSEWHERE]
