@@ -109,6 +109,17 @@ def test_a_caption_brings_no_html_into_the_page():
     assert output["data"]["text/markdown"] == "judge &lt;script>, p &lt; 1"
 
 
+def test_a_warning_does_not_name_the_process_that_gave_it():
+    told = "/tmp/ipykernel_{}/12.py:14: UserWarning: x\n"
+    streams = (
+        nbformat.v4.new_output("stream", text=told.format(n), name="stderr") for n in (1, 23)
+    )
+    cells = [nbformat.v4.new_code_cell("", outputs=[stream]) for stream in streams]
+    one, other = normalise(nbformat.v4.new_notebook(cells=cells)).cells
+    assert one.outputs == other.outputs
+    assert one.outputs[0]["text"] == "a cell:14: UserWarning: x\n"
+
+
 def test_a_mistake_in_the_arguments_is_told_in_one_line(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["run", "work.ipynb"])

@@ -8,6 +8,7 @@ wanted copy as `<name>.failed.ipynb`.
 """
 
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -106,6 +107,9 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
             data = output.get("data", {})
+            # A warning names the kernel's process.
+            if "text" in output:
+                output["text"] = re.sub(r"/\S*/ipykernel_\d+/\d+\.py", "a cell", output["text"])
             # Beside a page's table its plain text depends on the width of the terminal.
             if "text/html" in data:
                 data.pop("text/plain", None)
