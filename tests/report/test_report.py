@@ -66,8 +66,9 @@ def made(tmp_path_factory):
     """A repository with small outputs of one study, and its report."""
     root = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
-        # Rules link to every chapter.
-        known(root, patch, "[One](../report/recorded/wataoka.ipynb)")
+        # Rules link to every chapter; one is not in this book.
+        links = "[One](../report/recorded/wataoka.ipynb) [two](../report/recorded/xu.ipynb)"
+        known(root, patch, links)
         figure = Figure()
         figure.subplots().set_xticks([0, 1], [HOSTILE, "-->"])
         asked = {"judge": ["fair", "fair", HOSTILE, "human"], "table": "verdicts"}
@@ -102,6 +103,8 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
     (shown,) = re.findall(r"<figure.*?</figure>", pages["wataoka"].read_text(), re.DOTALL)
     for part in ("figures/wataoka/fig1b_bias.svg", "=cmd &lt;script&gt;", "fig1b_bias.csv"):
         assert part in shown
+    rules = pages["rules"].read_text()
+    assert ('href="wataoka.html"' in rules, "xu.html" in rules) == (True, False)
     # From a picture to its cell, from there to the functions.
     assert '<figure id="fig1b_bias">' in shown
     assert 'href="wataoka.html#fig1b_bias"' in pages["index"].read_text()

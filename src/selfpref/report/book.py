@@ -37,7 +37,7 @@ BOOK, JUDGES, FIGURES = "book", "judges.md", "figures"
 TESTBED = "docs/lab-reference"
 # Ten rules from the released data, a page of their book; what its links lead to stands beside it.
 RULES, BESIDE = "docs/rules.md", "../report/recorded/"
-# The rule of the judges' page, in every book; of links that lead out of it the words stay.
+# The rule of the judges' page, in every book. Of links that lead out of the book the words stay.
 MEASURE, OUTSIDE = "docs/measure.md", re.compile(r"\[([^]]*)\]\(\.\./[^)]*\)")
 # Released texts, which git ignores, and sentences: no page may need them.
 LEFT_OUT = shutil.ignore_patterns("fig1a_example.*", "*.json")
@@ -100,11 +100,12 @@ def _lay_out(params: Params, folder: Path) -> None:
             titles[key] = heading(chapter)
             found |= {(key, name): one for name, one in tables(figures / key).items()}
     claims = pd.read_csv(shutil.copy(paths.claims_file(), folder))
-    if rules := params.profile == paths.RELEASED:
-        text = (paths.root() / RULES).read_text(encoding="utf-8").replace(BESIDE, "")
-        write_text(folder / "rules.md", text)
-    measure = (paths.root() / MEASURE).read_text(encoding="utf-8")
-    write_text(folder / "measure.md", OUTSIDE.sub(r"\1", measure))
+    rules = params.profile == paths.RELEASED
+    for page in (MEASURE, *([RULES] if rules else [])):
+        text = (paths.root() / page).read_text(encoding="utf-8")
+        for key in titles:
+            text = text.replace(f"({BESIDE}{key}.ipynb)", f"({key}.ipynb)")
+        write_text(folder / Path(page).name, OUTSIDE.sub(r"\1", text))
     values = {"params": params, "titles": titles, "figures": figures, "pictures": pictures}
     values |= {"root": paths.root(), "read": nbformat.read}
     values |= {"claims": claims.to_dict("records"), "counted": counted(claims), "rules": rules}
