@@ -74,7 +74,7 @@ def at(frame: pd.DataFrame, column: str, **where: object) -> Estimate:
 
 
 class Sentences:
-    """Says the sentences of one chapter: `say = Sentences(folder)`.
+    """Says the sentences of one chapter: `say = Sentences(folder)`; at its end `say.write()`.
 
     Args:
         folder: The study's figures.
@@ -83,7 +83,6 @@ class Sentences:
     def __init__(self, folder: Path) -> None:
         self._path = folder / SENTENCES
         self._said: dict[str, dict[str, Any]] = {}
-        self._write()
 
     def __call__(self, text: str, key: str | None = None, **holds: object) -> None:
         """Display a sentence, and keep it under its key.
@@ -101,10 +100,10 @@ class Sentences:
             text = f"(With these data and settings {words} is not true of: {text})"
         if key is not None:
             self._said[key] = {"text": text, "untrue": untrue}
-            self._write()
         display(Markdown(text))
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write those with a key, all at once: a part would pass for the whole."""
         text = json.dumps(self._said, indent=1, sort_keys=True, ensure_ascii=False)
         write_text(self._path, text + "\n")
 
