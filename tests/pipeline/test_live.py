@@ -111,7 +111,7 @@ def test_a_model_that_fails_stops_no_other_and_is_told_in_table_chapter_and_card
     page = (clone.folder / "report/live/wataoka.ipynb").read_text()
     assert "Not there, since its stage failed: verdicts of gone." in page
     page = (clone.folder / "report/live/judges.md").read_text()
-    assert "| gone | wataoka | cannot tell |  |  | nothing is known of it: no table |" in page
+    assert "| gone | [wataoka](wataoka.ipynb) | order not known | nothing is known of it: " in page
 
 
 def test_a_judge_of_the_paper_finds_its_own_responses_and_is_asked_as_the_paper_asks(reproduced):
@@ -173,7 +173,7 @@ def test_a_judge_from_nothing_has_on_its_card_what_needs_no_vote_and_votes_ask_n
         assert len(verdicts) == 2 * PROMPTS
         assert verdicts["status"].eq("ok").all()
     page = (clone.folder / "report/live/judges.md").read_text()
-    row = r"^\| mine \| questions \| cannot tell \| [\d.]+ \|  \| no votes on its own responses"
+    row = r"^\| mine \| \[questions\]\(wataoka.ipynb\) \| [\d.]+ \| people's votes on its own"
     assert re.search(row, page, re.MULTILINE)
     beyond = clone.table("figures/live/beyond/beyond.csv")
     beyond = beyond.set_index(["judge", "gold", "statistic"]).sort_index()
