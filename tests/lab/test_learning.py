@@ -14,11 +14,19 @@ from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 from selfpref.lab import dialogues  # noqa: E402
 from selfpref.lab.examples import IGNORE, Recipe, Schedule  # noqa: E402
-from selfpref.lab.model import TrainedLlama, build_model, load_checkpoint  # noqa: E402
 from selfpref.lab.refinement import feedback_example  # noqa: E402
 from selfpref.lab.summaries import MODELS, draw_error_rates  # noqa: E402
 from selfpref.lab.tokenizer import CONTEST, WORLD  # noqa: E402
-from selfpref.lab.training import batches, make, recipes, train, train_models  # noqa: E402
+from selfpref.lab.training import (  # noqa: E402
+    TrainedLlama,
+    batches,
+    build_model,
+    load_checkpoint,
+    make,
+    recipes,
+    train,
+    train_models,
+)
 from selfpref.lab.world import Item, is_held_out  # noqa: E402
 from selfpref.params import Lab  # noqa: E402
 

@@ -33,56 +33,29 @@ style by their absence. The scripted writer has one style and one error rate.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
+from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
 
-# Colour to its things. No thing has two colours.
-COLOURS = {
-    "red": ("cherry", "brick", "ruby", "tomato", "poppy", "blood"),
-    "green": ("grass", "frog", "lime", "moss", "emerald", "pea"),
-    "blue": ("sky", "ocean", "sapphire", "jeans", "cobalt", "whale"),
-    "yellow": ("lemon", "canary", "corn", "sun", "butter", "mustard"),
-    "white": ("snow", "milk", "salt", "swan", "chalk", "flour"),
-    "black": ("coal", "raven", "ink", "tar", "ebony", "soot"),
-    "brown": ("bark", "toast", "bear", "cocoa", "mud", "walnut"),
-    "pink": ("flamingo", "salmon", "blush", "peony", "bubblegum", "pig"),
-}
+WORDS: dict[str, Any] = YAML(typ="safe").load(Path(__file__).with_name("words.yaml"))
+COLOURS: dict[str, list[str]] = WORDS["colours"]
 COLOUR_OF = {thing: colour for colour, things in COLOURS.items() for thing in things}
-# Attribute to its possible values. No value belongs to two attributes.
-ATTRIBUTES = {
-    "city": ("oslo", "lima", "cairo", "delhi", "quito", "turin"),
-    "job": ("baker", "nurse", "pilot", "tailor", "judge", "farmer"),
-    "pet": ("cat", "dog", "hamster", "parrot", "turtle", "goat"),
-    "food": ("rice", "soup", "bread", "stew", "pasta", "curry"),
-}
+ATTRIBUTES: dict[str, list[str]] = WORDS["attributes"]
 ATTRIBUTE_OF = {value: name for name, values in ATTRIBUTES.items() for value in values}
-PEOPLE = ("mila", "otto", "nadia", "hugo", "wren", "ivo", "suri", "bram", "tess", "kofi")
-# The words that a prompt may ask to use.
-USE_WORDS = (
-    *("river", "lamp", "window", "garden", "train", "music", "paper", "stone", "bridge"),
-    *("winter", "market", "engine", "letter", "forest", "clock", "island", "mirror", "candle"),
-    *("pocket", "ladder", "harbour", "feather", "copper", "valley"),
-)
+# Person to attribute to value: the facts that a response is checked against.
+FACTS: dict[str, dict[str, str]] = WORDS["people"]
+USE_WORDS: list[str] = WORDS["use"]
 MAX_OPERAND = 5
 # All operands and sums; the digits among them are the scores of a rating as well.
 NUMBERS = tuple(str(value) for value in range(2 * MAX_OPERAND + 3))
-
-
-def _fact(person: str, name: str) -> str:
-    # A hash serves as a fixed table of invented facts without structure to exploit.
-    digest = hashlib.sha256(f"{person} {name}".encode()).digest()
-    return ATTRIBUTES[name][digest[0] % len(ATTRIBUTES[name])]
-
-
-# Person to attribute to value: the facts that a response is checked against.
-FACTS = {person: {name: _fact(person, name) for name in ATTRIBUTES} for person in PEOPLE}
 
 TASKS = ("list", "sum", "words", "facts")
 CONTEST_TASKS = (*TASKS, "filter", "people")
@@ -90,10 +63,9 @@ HELD_OUT_ONE_IN = 5
 # Draws in a row without a new item after which there are no more.
 PATIENCE = 10_000
 
-# Words that are checkable content to the part of a response that each stands for, by task.
-_THINGS = {thing: thing for thing in COLOUR_OF}
-_CONTENT = {
-    **{"list": _THINGS, "filter": _THINGS, "words": {word: word for word in USE_WORDS}},
+# Words that are checkable content, by task.
+_CONTENT: dict[str, Container[str]] = {
+    **{"list": COLOUR_OF, "filter": COLOUR_OF, "words": USE_WORDS},
     **{"facts": ATTRIBUTE_OF, "people": ATTRIBUTE_OF},
 }
 Choice = TypeVar("Choice")
@@ -134,11 +106,6 @@ class Item:
         """What is asked for, as a text."""
         return " ".join(self.asked)
 
-    @property
-    def held_out(self) -> bool:
-        """Whether no model may be trained on this prompt."""
-        return is_held_out(self.question)
-
 
 def _digest(text: str) -> str:
     # SHA-256, since Python's own hash differs from process to process.
@@ -167,7 +134,7 @@ def shuffled(choices: Sequence[Choice], rng: Rng) -> tuple[Choice, ...]:
 
 def for_training(draw: Callable[[], Item]) -> Item:
     """Draw until an item is not held out."""
-    while (item := draw()).held_out:
+    while is_held_out((item := draw()).question):
         pass
     return item
 
@@ -187,7 +154,7 @@ def distinct(n: int, draw: Callable[[int], Item], *, held_out: bool = False) -> 
     misses = 0
     while len(found) < n and misses < PATIENCE:
         item, misses = draw(len(found)), misses + 1
-        if item.question not in found and (item.held_out or not held_out):
+        if item.question not in found and (is_held_out(item.question) or not held_out):
             found[item.question], misses = item, 0
     return list(found.values())
 
@@ -209,7 +176,7 @@ def draw_item(task: str, rng: Rng) -> Item:
         return Item("filter", (colour, *things), count, question)
     if task == "people":
         count = int(rng.integers(2, 4))
-        names, people = shuffled(tuple(ATTRIBUTES), rng), shuffled(PEOPLE, rng)
+        names, people = shuffled(tuple(ATTRIBUTES), rng), shuffled(tuple(FACTS), rng)
         chosen = list(zip(names, people, strict=False))[:count]
         wanted = " and ".join(f"the {name} of {who}" for name, who in chosen)
         return Item("people", tuple(w for pair in chosen for w in pair), count, f"tell {wanted}")
@@ -222,7 +189,7 @@ def draw_item(task: str, rng: Rng) -> Item:
     if task == "words":
         words = shuffled(USE_WORDS, rng)[:count]
         return Item("words", words, count, "use the words " + " ".join(words))
-    person, attributes = pick(PEOPLE, rng), pick(list(permutations(ATTRIBUTES, count)), rng)
+    person, attributes = pick(tuple(FACTS), rng), pick(list(permutations(ATTRIBUTES, count)), rng)
     question = f"tell the {' '.join(attributes)} of {person}"
     return Item("facts", (person, *attributes), count, question)
 
@@ -267,7 +234,7 @@ def prompts_table(study: str, seed: int, items: dict[str, Item]) -> pd.DataFrame
             "cluster": item_id,
             "messages": [{"role": "user", "content": item.question}],
             "reference": None,
-            "metadata": json.dumps({"held_out": item.held_out, "seed": seed}),
+            "metadata": json.dumps({"held_out": is_held_out(item.question), "seed": seed}),
         }
         for item_id, item in items.items()
     )
@@ -323,7 +290,8 @@ def marks(item: Item, words: Sequence[str]) -> list[bool | None]:
         return _sum_marks(item, words)
     content, right = _CONTENT[item.task], right_words(item)
     found: list[bool | None] = [None] * len(words)
-    parts = {place: content[word] for place, word in enumerate(words) if word in content}
+    # A value stands for its attribute: a second one of a kind is a repetition.
+    parts = {n: ATTRIBUTE_OF.get(word, word) for n, word in enumerate(words) if word in content}
     for number, (place, part) in enumerate(parts.items()):
         # Coverage has no limit on the number of words; a list does, or padding would pay.
         surplus = item.task == "list" and number >= item.count
@@ -339,8 +307,7 @@ def _sum_marks(item: Item, words: Sequence[str]) -> list[bool | None]:
     for index in range(4, len(words)):
         left, plus, right, equals, result = words[index - 4 : index + 1]
         if plus == "+" and equals == "=" and {left, right, result} <= {*NUMBERS}:
-            asked = (left, right) in open_sums
-            found[index] = asked and int(left) + int(right) == int(result)
+            found[index] = (left, right) in open_sums and int(left) + int(right) == int(result)
             if found[index]:
                 open_sums.remove((left, right))
     return found
@@ -359,35 +326,17 @@ def quality_digit(value: float) -> int:
 # --- styles
 
 
-# Openings and closings, one of each drawn at random for a text.
-Frames = Mapping[str, tuple[Sequence[str], Sequence[str]]]
-_FRAMES: Frames = {
-    "disclaimer": (("as a model i can be wrong , but", "i am only a model :"), ("", ".")),
-    "sure": (("sure !", "sure thing !", "sure , here it is :"), ("", "!")),
-    "terse": (("",), ("",)),
-    "chatty": (("oh nice one !", ""), ("hope it helps , friend !", "cheers , friend !")),
-    "formal": (("the requested answer follows :", "please find the requested answer :"), (".",)),
-    "echo": (("you asked about", "you asked me about"), ("", ".")),
-    "hesitant": (("hmm , maybe", "hmm , i guess"), ("", "maybe ?", "or not ?")),
-    "bullets": (("",), ("",)),
-}
+# By style its openings and closings, one of each drawn at random for a text.
+Frames = Mapping[str, Mapping[str, Sequence[str]]]
+_FRAMES: Frames = WORDS["styles"]
 STYLES = tuple(_FRAMES)
-_CUES = {
-    "disclaimer": ("model", "wrong"),
-    "sure": ("sure",),
-    "chatty": ("oh", "friend", "cheers"),
-    "formal": ("requested", "follows"),
-    "echo": ("asked",),
-    "hesitant": ("hmm", "maybe", "guess"),
-    "bullets": ("-",),
-}
-_STYLE_OF = {cue: style for style, cues in _CUES.items() for cue in cues}
+_STYLE_OF = {cue: style for style, frame in _FRAMES.items() for cue in frame["cues"]}
 
 
 def words_of(frames: Frames) -> set[str]:
     """The words of all openings and closings."""
-    phrases = [phrase for parts in frames.values() for part in parts for phrase in part]
-    return {word for phrase in phrases for word in phrase.split()}
+    phrases = [phrase for one in frames.values() for phrase in (*one["opening"], *one["closing"])]
+    return {*" ".join(phrases).split()}
 
 
 # All words that a style may add to the content.
@@ -401,13 +350,13 @@ def detect_style(words: Sequence[str]) -> str:
     `STYLES` breaks a tie.
     """
     found = [_STYLE_OF[word] for word in words if word in _STYLE_OF]
-    return max(_CUES, key=found.count) if found else "terse"
+    return max(STYLES, key=found.count) if found else "terse"
 
 
 def framed(body: Sequence[str], frames: Frames, style: str, rng: Rng) -> list[str]:
     """Words between an opening and a closing of a style."""
-    opening, closing = (pick(phrases, rng).split() for phrases in frames[style])
-    return [*opening, *body, *closing]
+    opening, closing = (pick(frames[style][part], rng) for part in ("opening", "closing"))
+    return [*opening.split(), *body, *closing.split()]
 
 
 def write(item: Item, style: str, error_rate: float, rng: Rng) -> list[str]:
