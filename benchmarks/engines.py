@@ -51,7 +51,7 @@ from selfpref.lab.world import STYLES, draw_items, stream, write
 from selfpref.models.local import LocalModel
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.loading import USUAL
-from selfpref.models.local.packing import packed
+from selfpref.models.local.passes import packed
 from selfpref.params import load
 from selfpref.processes import SETTINGS
 from selfpref.prompts import LAYOUTS

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,8 +20,7 @@ from scripted import TRANSIENT, Scripted, share_of_a
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt, served
 from selfpref.models.calls import Model
-from selfpref.models.served import HostedModel
-from selfpref.models.served.live import IN_ROW, send
+from selfpref.models.served import IN_ROW, HostedModel
 from selfpref.params import Hosted
 from selfpref.prompts import LABELS
 from selfpref.store import Store
@@ -33,7 +31,7 @@ KEY = "-".join(("sk", "planted", "0123456789abcdef"))
 def hosted(url, **settings):
     fixed = {"engine": "openai", "model": "m", "base_url": url, "concurrency": 8, "timeout": 5.0}
     entry = Hosted(**(fixed | settings))
-    return HostedModel("judge", entry, partial(send, "judge", entry))
+    return HostedModel("judge", entry)
 
 
 def prompts(count):

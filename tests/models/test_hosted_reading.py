@@ -10,8 +10,7 @@ from scripted import completion, position
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Choose, Generate, Prompt, Score, served
-from selfpref.models.served import HostedModel
-from selfpref.models.served.live import explain
+from selfpref.models.served import HostedModel, explain
 from selfpref.params import Hosted
 
 ASKED = Prompt((("system", "Be brief."), ("user", "Why?")))
@@ -31,7 +30,7 @@ GREEDY = {"max_tokens": 100, "temperature": 0.0}
 
 def request(call, **settings):
     entry = Hosted(engine="openai", model="m", base_url="http://127.0.0.1:9/v1", **settings)
-    return HostedModel("judge", entry, None).request(call)
+    return HostedModel("judge", entry).request(call)
 
 
 @pytest.mark.parametrize(
@@ -167,9 +166,7 @@ def test_generations_tell_their_text_and_whether_they_were_cut():
         # Some servers repeat the prefill.
         (reply(sure("[[A]]")), PREFILLED, (), ("A]]", "ok", None)),
     ):  # fmt: skip
-        found = HostedModel("judge", entry, None).read(
-            Generate(prompt, 9, 0, 7, "[[", labels), made
-        )
+        found = HostedModel("judge", entry).read(Generate(prompt, 9, 0, 7, "[[", labels), made)
         shares = found.choice and pytest.approx(found.choice.probabilities)
         assert (found.text, found.status, shares) == wanted
 

@@ -14,7 +14,7 @@ from torch.nn.functional import linear as plain  # noqa: E402
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Choice, Likelihood, Prompt, Text  # noqa: E402
 from selfpref.models.local import passes  # noqa: E402
-from selfpref.models.local.packing import packed  # noqa: E402
+from selfpref.models.local.passes import packed  # noqa: E402
 
 PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "hello world", "or")]
 TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂", "1 + 2 = 3! " * 3, " A"]

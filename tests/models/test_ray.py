@@ -17,8 +17,7 @@ from ray.cluster_utils import Cluster
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Choose, Likelihood, Prompt, Score, cluster
-from selfpref.models.calls import Model
-from selfpref.models.open import open_engine
+from selfpref.models.calls import Model, open_engine
 from selfpref.params import Ray, Transformers
 from selfpref.processes import SETTINGS
 from selfpref.store import Store

@@ -8,7 +8,6 @@ to what the server does not list: a label's forms beyond its 20 tokens.
 import json
 import os
 import random
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,7 +29,6 @@ from tokenizers.pre_tokenizers import ByteLevel
 from selfpref.models import Prompt
 from selfpref.models.local import LocalModel
 from selfpref.models.served import HostedModel
-from selfpref.models.served.live import send
 from selfpref.params import Hosted, Transformers
 from selfpref.prompts import LAYOUTS
 
@@ -119,7 +117,7 @@ def verdicts(address):
     entry = Hosted(
         engine="openai", model="m", base_url=f"{address}/v1", server="llama.cpp", concurrency=1
     )
-    served, calls = HostedModel("m", entry, partial(send, "m", entry)), to_choose(pairs(), "AB")
+    served, calls = HostedModel("m", entry), to_choose(pairs(), "AB")
     replies = dict(served.answer(calls))
     return [served.read(calls[n], replies[n].reply).probabilities for n in range(len(calls))]
 

@@ -22,7 +22,7 @@ from selfpref.models import Answer, Call, Choice, Choose, Generate, Likelihood, 
 from selfpref.models.local import loading, passes
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.generation import continuations, label_after, label_forms
-from selfpref.models.local.packing import Ids, packed, padded
+from selfpref.models.local.passes import Ids, packed, padded
 from selfpref.params import Transformers
 from selfpref.processes import pool
 

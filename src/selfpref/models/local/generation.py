@@ -25,7 +25,7 @@ from selfpref.errors import SelfprefError
 from selfpref.models import Choice
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.loading import HELD
-from selfpref.models.local.packing import Ids
+from selfpref.models.local.passes import Ids
 
 
 @dataclass(frozen=True)
