@@ -15,7 +15,6 @@ from selfpref.errors import SelfprefError
 from selfpref.lab.tokenizer import WORLD
 from selfpref.models import Prompt
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.generation import label_forms
 from selfpref.models.local.loading import template
 from selfpref.params import Transformers
 from selfpref.params.models import FORMATS
@@ -70,7 +69,8 @@ def test_ordinary_contents_are_encoded_as_ever_and_no_content_is_control(kind):
     for (_, own), attack in zip(pairs, ATTACKS, strict=True):
         assert special.isdisjoint(own)
         assert kind != "byte-level" or tokenizer.decode(own) == attack
-    assert {*tokenizer.convert_ids_to_tokens(encoder.forms("A", ["[["]))} == spelt
+    (forms,) = encoder.forms(["A"], ["[["])
+    assert {*tokenizer.convert_ids_to_tokens(forms)} == spelt
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_what_a_tokenizer_or_a_template_cannot_do_is_told(tmp_path):
     tokenizer = byte_level()
     for labels in (["A", "Perhaps"], ["A", "A"]):
         with pytest.raises(SelfprefError, match="no single token of this model, or the same as"):
-            label_forms(Encoder(tokenizer), labels, [])
+            Encoder(tokenizer).forms(labels, [])
     for text, told in (
         ("{{ messages[-1]['content'] }}", "it leaves out a message; .* `system: fold`"),
         ("{{ ''.__class__.__mro__ }}", "unsafe"),

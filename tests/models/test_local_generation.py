@@ -17,7 +17,6 @@ from selfpref.models.local.generation import (  # noqa: E402
     Continuation,
     continuations,
     label_after,
-    label_forms,
 )
 
 TEXTS = ("hello", "which answer is better", "list three things that add", "or")
@@ -127,7 +126,7 @@ def test_labels_are_read_after_the_marker_at_temperature_one(tmp_path):
 def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step):
     tokenizer = byte_level(merges=["[[A"])
     encoder = Encoder(tokenizer)
-    forms, ids = label_forms(encoder, "AB", ["[["]), tokenizer.convert_tokens_to_ids(tokens)
+    forms, ids = encoder.forms("AB", ["[["]), tokenizer.convert_tokens_to_ids(tokens)
     wanted = [tokenizer.convert_tokens_to_ids([label, f"Ġ{label}"]) for label in "AB"]
     assert list(map(set, forms)) == list(map(set, wanted))
     # Each watched token has a number of its own at each step.

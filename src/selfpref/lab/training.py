@@ -99,11 +99,28 @@ def recipes(seed: int, lab: Lab) -> list[Recipe]:
 
 
 def make(folder: Path, recipe: Recipe) -> None:
-    """Make one model and save it under its name, from the saved one that it is tuned from."""
-    model = begin(folder, recipe)
+    """Make one model and save it under its name, from the saved one that it is tuned from.
+
+    Tokens that its lexicon adds to those of the base are new rows of the embeddings.
+    """
+    lexicon = recipe.lexicon
+    if recipe.base is None:
+        model = build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
+    else:
+        model = load_checkpoint(folder / recipe.base)
+    if recipe.base and lexicon.added:
+        make_deterministic(recipe.schedules[0].seed)
+        model.resize_token_embeddings(len(lexicon.ids), mean_resizing=False)
+        weights: torch.Tensor = model.model.embed_tokens.weight
+        with torch.no_grad():
+            for token in lexicon.added:
+                # A new token starts near those whose part it plays.
+                parts = ("<answer_a>", "<answer_b>") if token.startswith("<") else LABELS
+                like = weights[[lexicon.ids[part] for part in parts]].mean(0)
+                weights[lexicon.ids[token]] = like + 0.05 * torch.randn_like(like)
     for schedule in recipe.schedules:
         train(model, schedule)
-    save_checkpoint(model, folder / recipe.name, recipe.lexicon)
+    save_checkpoint(model, folder / recipe.name, lexicon)
 
 
 def train(model: LlamaForCausalLM, schedule: Schedule) -> None:
@@ -210,28 +227,6 @@ def load_checkpoint(folder: Path) -> LlamaForCausalLM:
     model: LlamaForCausalLM = LlamaForCausalLM.from_pretrained(
         folder, dtype=torch.float32, local_files_only=True
     )
-    return model
-
-
-def begin(folder: Path, recipe: Recipe) -> LlamaForCausalLM:
-    """A recipe's model before its training: drawn weights, or the model that it is tuned from.
-
-    Tokens that a lexicon adds to those of the base are new rows of the embeddings.
-    """
-    lexicon = recipe.lexicon
-    if recipe.base is None:
-        return build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
-    model = load_checkpoint(folder / recipe.base)
-    if lexicon.added:
-        make_deterministic(recipe.schedules[0].seed)
-        model.resize_token_embeddings(len(lexicon.ids), mean_resizing=False)
-        weights: torch.Tensor = model.model.embed_tokens.weight
-        with torch.no_grad():
-            for token in lexicon.added:
-                # A new token starts near those whose part it plays.
-                parts = ("<answer_a>", "<answer_b>") if token.startswith("<") else LABELS
-                like = weights[[lexicon.ids[part] for part in parts]].mean(0)
-                weights[lexicon.ids[token]] = like + 0.05 * torch.randn_like(like)
     return model
 
 

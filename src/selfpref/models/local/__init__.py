@@ -17,11 +17,10 @@ import numpy as np
 import torch
 from torch.utils import deterministic
 
-from selfpref.errors import SelfprefError
 from selfpref.models import Answer, Call, Choice, Choose, Generate, Likelihood, Score, Text
 from selfpref.models.local import loading, passes
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.generation import continuations, label_after, label_forms
+from selfpref.models.local.generation import continuations, label_after
 from selfpref.models.local.passes import Ids, packed, padded
 from selfpref.params import Transformers
 from selfpref.processes import pool
@@ -104,11 +103,7 @@ class LocalModel:
         """Answers as they are made; see `Engine`."""
         ways: dict[type[Call], Any]
         ways = {Choose: self._choose, Score: self._score, Generate: self._generate}
-        try:
-            yield from ways[type(calls[0])](calls)
-        except torch.OutOfMemoryError as error:
-            told = f"out of memory with {self._budget} tokens a batch; lower its `batch_tokens`"
-            raise SelfprefError(f"{self.model.name_or_path}: {told}") from error
+        yield from ways[type(calls[0])](calls)
 
     def _fitting(self, texts: Sequence[str], more: int) -> tuple[dict[int, Ids], list[int]]:
         """Token ids of the texts that leave room for so many more; and which texts do not."""
@@ -121,7 +116,7 @@ class LocalModel:
         labels, prefill = calls[0].labels, calls[0].prompt.prefill
         texts = [self._encoder.before_label(call.prompt, labels) for call in calls]
         # Texts of one prefill end alike: any of them will do.
-        forms = label_forms(self._encoder, labels, [prefill, texts[0]])
+        forms = self._encoder.forms(labels, [prefill, texts[0]])
         rows, long = self._fitting(texts, 0)
         yield from ((index, Choice((), "truncated")) for index in long)
         fitting, watched = list(rows), list(chain(*forms))
@@ -149,7 +144,7 @@ class LocalModel:
     def _generate(self, calls: Sequence[Generate]) -> Iterator[tuple[int, Text]]:
         """Continue each prompt, sampling by its own seed."""
         marker, labels, most = calls[0].marker, calls[0].labels, calls[0].max_tokens
-        forms = label_forms(self._encoder, labels, [marker]) if marker else []
+        forms = self._encoder.forms(labels, [marker]) if marker else []
         rows, long = self._fitting([self._encoder.text(call.prompt) for call in calls], 1)
         yield from ((index, Text("", "truncated")) for index in long)
         fitting = list(rows)

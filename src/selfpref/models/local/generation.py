@@ -11,9 +11,7 @@ cannot be compared at one position: there is no answer.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +19,13 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 from transformers import DynamicCache, PreTrainedModel
 
-from selfpref.errors import SelfprefError
 from selfpref.models import Choice
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.loading import HELD
 from selfpref.models.local.passes import Ids
 
 
-@dataclass(frozen=True)
-class Continuation:
+class Continuation(NamedTuple):
     """The tokens that follow one prompt.
 
     Attributes:
@@ -129,24 +125,6 @@ def _drawn(logits: torch.Tensor, uniform: torch.Tensor, temperature: float) -> t
     reached = (logits / temperature).softmax(-1).cumsum(-1)
     wanted = uniform[:, None] * reached[:, -1:]
     return torch.searchsorted(reached, wanted, right=True)[:, 0]
-
-
-def label_forms(
-    encoder: Encoder, labels: Sequence[str], contexts: Sequence[str]
-) -> list[list[int]]:
-    """Ids that spell each label after one of the contexts.
-
-    Raises:
-        SelfprefError: A label has none, or shares one with another label.
-    """
-    forms = [encoder.forms(label, contexts) for label in labels]
-    every = list(chain(*forms))
-    if not all(forms) or len(every) > len({*every}):
-        raise SelfprefError(
-            f"labels {', '.join(labels)}: one is no single token of this model, or the same as "
-            "another; use other labels"
-        )
-    return forms
 
 
 def label_after(

@@ -172,8 +172,6 @@ def load(entry: Transformers, path: Path) -> tuple[Any, Any]:
     try:
         if entry.gguf:
             return _gguf_tokenizer(path, where), _model(entry, where)
-        if not (path / "tokenizer.json").is_file() and not find_spec("sentencepiece"):
-            raise ValueError("tokenizer.model needs `pip install sentencepiece`")
         return AutoTokenizer.from_pretrained(**where), _model(entry, where)
     # Where a file is broken, whatever its reader stumbles over is raised.
     except Exception as error:
