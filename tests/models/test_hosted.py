@@ -100,17 +100,13 @@ def test_failures_in_a_row_stop_the_stage_and_lose_nothing(store):
         assert len(server.bodies) == 80
 
 
-@pytest.mark.parametrize(
-    ("failures", "told"), [(5, None), (6, r"6 x 500.*94 answered and kept, 0")]
-)
-def test_a_stage_fails_where_more_than_one_call_in_twenty_did(store, failures, told):
-    with Scripted(script=["ok", *["500", "ok"] * failures]) as server:
+def test_a_stage_fails_where_more_than_one_call_in_twenty_did(store):
+    with Scripted(script=["ok", *["500", "ok"] * 11]) as server:
         model = hosted(server.url, retries=0, concurrency=1)
-        if told is None:
+        with pytest.raises(SelfprefError, match=r"11 x 500.*89 answered and kept, 0"):
             ask(store, model, prompts(100))
-            return
-        with pytest.raises(SelfprefError, match=told):
-            ask(store, model, prompts(100))
+    with Scripted(script=["ok", *["500", "ok"] * 5]) as server:
+        ask(store, hosted(server.url, retries=0, concurrency=1), prompts(100))
 
 
 def test_what_is_no_answer_is_a_row_with_a_status_and_asked_again(store):
@@ -212,7 +208,6 @@ SENT = httpx2.Request("POST", "http://judge.invalid:81/v1/chat/completions")
     ("code", "told", "meant"),
     [
         (401, {"message": f"Incorrect key {KEY}."}, ("failed", "401: Incorrect key ***")),
-        (500, {"message": "Oops, sk-other-0123456789abcdef"}, ("failed", "500: Oops, ***")),
         (400, {"code": "context_length_exceeded"}, ("truncated", "longer than the context")),
         (400, {"type": "content_filter"}, ("refused", "stopped by the content filter")),
         (503, {"message": "so " * 99}, ("failed", f"503:{' so' * 64} ...")),
@@ -251,7 +246,6 @@ OPEN = sure("[[")
         ([OPEN, position("A", {"A": 0.4, " A": 0.2, "A]]": 0.1, "B": 0.1})], (0.7, 0.1)),
         # The bracket and the label share a token; a label without bracket is none there.
         ([position("[[A", {"[[A": 0.5, " [[B": 0.2, "A": 0.1}), sure("]]")], (0.5, 0.2)),
-        ([sure("["), position("[A", {"[A": 0.5, "[B": 0.25, "[": 0.2})], (0.5, 0.25)),
         # Words that begin with a label are none.
         ([OPEN, position("A", {"A": 0.2, "Assistant": 0.5, "Both": 0.3})], (0.2, 0.0)),
         # Outside the list: it holds nothing that was seen.
@@ -259,7 +253,6 @@ OPEN = sure("[[")
         # The last verdict counts.
         ([OPEN, sure("A"), sure("]] no [["), position("B", {"B": 0.8})], (0.0, 0.8)),
         ([OPEN, UNLISTED], (0.5, 0.25)),
-        ([OPEN, UNLISTED | {"logprob": -9999.0}], (0.5, 0.0)),
         ([OPEN, TWICE], (0.6, 0.2)),
         # Rounding is mended; what is no distribution is no verdict.
         ([OPEN, position("A", {"A": 1.0, "B": 0.001})], (1 / 1.001, 0.001 / 1.001)),

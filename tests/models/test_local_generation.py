@@ -12,12 +12,8 @@ from asking import to_generate  # noqa: E402
 from small_models import byte_level, load, save, save_chain  # noqa: E402
 
 from selfpref.models import Prompt  # noqa: E402
+from selfpref.models.local import generation  # noqa: E402
 from selfpref.models.local.encoding import Encoder  # noqa: E402
-from selfpref.models.local.generation import (  # noqa: E402
-    Continuation,
-    continuations,
-    label_after,
-)
 
 TEXTS = ("hello", "which answer is better", "list three things that add", "or")
 PROMPTS = [Prompt((("user", text),)) for text in TEXTS]
@@ -51,7 +47,7 @@ def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
     limits, watched, options = [1, 2, 3, 5, 8, 8, 9, 9, 12], [70, 71, 99], {"stops": set()}
     options |= {"watched": watched, "budget": 4096, "temperature": 0.8}
     with torch.no_grad():
-        made = dict(continuations(engine.model, rows, limits, range(9), **options))
+        made = dict(generation.continuations(engine.model, rows, limits, range(9), **options))
     for place, (row, limit) in enumerate(zip(rows, limits, strict=True)):
         found = made[place]
         assert (len(found.ids), found.ended) == (limit, False)
@@ -131,7 +127,9 @@ def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step):
     assert list(map(set, forms)) == list(map(set, wanted))
     # Each watched token has a number of its own at each step.
     watched = np.arange((len(ids) + ended) * 4).reshape(-1, 4) ** 2.0
-    choice = label_after(encoder, "[[", forms, Continuation(ids, ended, watched))
+    choice = generation.label_after(
+        encoder, "[[", forms, generation.Continuation(ids, ended, watched)
+    )
     if step is None:
         assert choice is None
         return
