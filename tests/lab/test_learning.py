@@ -17,7 +17,7 @@ from selfpref.lab.examples import IGNORE, Recipe, Schedule  # noqa: E402
 from selfpref.lab.refinement import feedback_example  # noqa: E402
 from selfpref.lab.summaries import MODELS, draw_error_rates  # noqa: E402
 from selfpref.lab.tokenizer import CONTEST, WORLD  # noqa: E402
-from selfpref.lab.world import Item, is_held_out  # noqa: E402
+from selfpref.lab.world import COLOURS, Item, is_held_out  # noqa: E402
 from selfpref.params import Lab  # noqa: E402
 
 FAMILIES = {"families": 2, "onlookers": 1, "base_steps": 3, "tune_steps": 2, "contest_steps": 1}
@@ -65,7 +65,7 @@ def asked(lexicon, made):
 
 
 def test_of_two_responses_every_part_is_marked_and_then_the_better_one():
-    item = Item("list", ("red",), 2, "list 2 red things")
+    item = Item("list", tuple(COLOURS["red"]), 2, "list 2 red things")
     pair = (["cherry", "snow"], ["sure", "!", "ruby", "brick"])
     made = dialogues.judging(item, pair, ["[[", "B", "]]"], weight=4.0)
     assert asked(WORLD, made) == [

@@ -40,6 +40,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -57,7 +58,7 @@ _POOL = 480
 # Of ids, targets and weights.
 FILLERS = (0, IGNORE, 0)
 # Ids, targets and weights, each of shape (rows, columns).
-Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+Batch = tuple[Tensor, Tensor, Tensor]
 
 
 def train_models(
@@ -111,7 +112,7 @@ def make(folder: Path, recipe: Recipe) -> None:
     if recipe.base and lexicon.added:
         make_deterministic(recipe.schedules[0].seed)
         model.resize_token_embeddings(len(lexicon.ids), mean_resizing=False)
-        weights: torch.Tensor = model.model.embed_tokens.weight
+        weights: Tensor = model.model.embed_tokens.weight
         with torch.no_grad():
             for token in lexicon.added:
                 # A new token starts near those whose part it plays.
@@ -269,7 +270,7 @@ class TrainedLlama:
             for each, part in zip(parameters, parts, strict=True):
                 each.copy_(part.view_as(each))
 
-    def loss(self, batch: Batch) -> torch.Tensor:
+    def loss(self, batch: Batch) -> Tensor:
         """Weighted mean of the negative log-likelihood over the positions with a target, in nats.
 
         Rows are padded on the right, where causal attention never looks.
@@ -293,16 +294,16 @@ class TrainedLlama:
         chosen = weights.flatten()[places]
         return (losses * chosen).sum() / chosen.sum()
 
-    def _parts(self) -> Iterator[torch.Tensor]:
+    def _parts(self) -> Iterator[Tensor]:
         """The weights one by one."""
         sizes = [math.prod(shape) for shape in self._shapes]
         parts = zip(torch.split(self.vector, sizes), self._shapes, strict=True)
         return (part.view(shape) for part, shape in parts)
 
-    def _normed(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
         return functional.rms_norm(x, weight.shape, weight, self._eps)
 
-    def _attend(self, x: torch.Tensor, weight: torch.Tensor, columns: int) -> torch.Tensor:
+    def _attend(self, x: Tensor, weight: Tensor, columns: int) -> Tensor:
         """Causal attention of rows, shape (rows * columns, width), before its last product."""
         heads, (tokens, width) = self._heads, x.shape
         rows, size = tokens // columns, width // heads

@@ -78,10 +78,9 @@ class Item:
 
     Attributes:
         task: Kind of the prompt.
-        asked: What is asked for: colours (list), operands in pairs (sum), words (words), the
-            person followed by the attributes (facts), the colour followed by the things offered
-            (filter), or attributes and people in pairs (people); an article's key facts; the words
-            of the right translation, the concepts, the right sum.
+        asked: What a right response is made of: sums such as ``1 + 2`` (sum), the words (words),
+            the values in order (facts, people), or the things, of a list more than are asked for;
+            an article's key facts; the words of the right translation, the concepts, the sum.
         count: Number of parts that a complete response has, at least 1.
         question: The prompt's text, unique for an item.
     """
@@ -95,11 +94,6 @@ class Item:
     def item_id(self) -> str:
         """Task and a hash of the prompt's text, such as ``list/3f9a0c12be``."""
         return f"{self.task}/{_digest(self.question)[:10]}"
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """What is asked for, two by two: operands (sum), or attributes and people (people)."""
-        return list(zip(self.asked[::2], self.asked[1::2], strict=True))
 
     @property
     def right(self) -> str:
@@ -163,35 +157,37 @@ def draw_item(task: str, rng: Rng) -> Item:
     """Draw one prompt of a task."""
     if task == "sum":
         count = int(rng.integers(2, 4))
-        operands = tuple(str(n) for n in rng.integers(1, MAX_OPERAND + 1, size=2 * count))
-        pairs = [f"{a} + {b}" for a, b in zip(operands[::2], operands[1::2], strict=True)]
-        return Item("sum", operands, count, "add " + " and ".join(pairs))
+        operands = rng.integers(1, MAX_OPERAND + 1, size=(count, 2))
+        sums = tuple(f"{left} + {right}" for left, right in operands)
+        return Item(task, sums, count, f"add {' and '.join(sums)}")
     if task == "filter":
         colour = pick(tuple(COLOURS), rng)
         count, others = (int(n) for n in rng.integers(2, 4, size=2))
         strangers = [thing for thing, its in COLOUR_OF.items() if its != colour]
         offered = shuffled(COLOURS[colour], rng)[:count] + shuffled(strangers, rng)[:others]
         things = shuffled(offered, rng)
-        question = f"tell the {colour} things of {' '.join(things)}"
-        return Item("filter", (colour, *things), count, question)
+        right = tuple(thing for thing in things if COLOUR_OF[thing] == colour)
+        return Item(task, right, count, f"tell the {colour} things of {' '.join(things)}")
     if task == "people":
         count = int(rng.integers(2, 4))
         names, people = shuffled(tuple(ATTRIBUTES), rng), shuffled(tuple(FACTS), rng)
         chosen = list(zip(names, people, strict=False))[:count]
         wanted = " and ".join(f"the {name} of {who}" for name, who in chosen)
-        return Item("people", tuple(w for pair in chosen for w in pair), count, f"tell {wanted}")
+        values = tuple(FACTS[who][name] for name, who in chosen)
+        return Item(task, values, count, f"tell {wanted}")
     # Facts have four attributes at most; elsewhere more parts make equal qualities rarer.
     count = int(rng.integers(3, 5 if task == "facts" else 6))
     if task == "list":
         several = 1 if rng.random() < 0.2 else 2
         colours = shuffled(tuple(COLOURS), rng)[:several]
-        return Item("list", colours, count, f"list {count} {' or '.join(colours)} things")
+        things = tuple(thing for colour in colours for thing in COLOURS[colour])
+        return Item(task, things, count, f"list {count} {' or '.join(colours)} things")
     if task == "words":
         words = shuffled(USE_WORDS, rng)[:count]
-        return Item("words", words, count, "use the words " + " ".join(words))
-    person, attributes = pick(tuple(FACTS), rng), pick(list(permutations(ATTRIBUTES, count)), rng)
-    question = f"tell the {' '.join(attributes)} of {person}"
-    return Item("facts", (person, *attributes), count, question)
+        return Item(task, words, count, f"use the words {' '.join(words)}")
+    who, wanted = pick(tuple(FACTS), rng), pick(list(permutations(ATTRIBUTES, count)), rng)
+    values = tuple(FACTS[who][name] for name in wanted)
+    return Item(task, values, count, f"tell the {' '.join(wanted)} of {who}")
 
 
 def draw_items(n: int, rng: Rng, tasks: Sequence[str] = TASKS) -> list[Item]:
@@ -258,23 +254,6 @@ def split_words(text: str) -> list[str]:
     return text.lower().split()
 
 
-def facts_of(item: Item) -> dict[str, str]:
-    """The attributes that are asked for and their values (facts and people)."""
-    person, *names = item.asked
-    pairs = item.pairs if item.task == "people" else [(name, person) for name in names]
-    return {name: FACTS[who][name] for name, who in pairs}
-
-
-def right_words(item: Item) -> list[str]:
-    """The words that are right in a response; of a list more than are asked for (not of sums)."""
-    if item.task == "list":
-        return [thing for colour in item.asked for thing in COLOURS[colour]]
-    if item.task == "filter":
-        colour, *offered = item.asked
-        return [thing for thing in offered if COLOUR_OF[thing] == colour]
-    return list(item.asked if item.task == "words" else facts_of(item).values())
-
-
 def marks(item: Item, words: Sequence[str]) -> list[bool | None]:
     """Judge a response word by word.
 
@@ -288,7 +267,7 @@ def marks(item: Item, words: Sequence[str]) -> list[bool | None]:
     """
     if item.task == "sum":
         return _sum_marks(item, words)
-    content, right = _CONTENT[item.task], right_words(item)
+    content = _CONTENT[item.task]
     found: list[bool | None] = [None] * len(words)
     # A value stands for its attribute: a second one of a kind is a repetition.
     parts = {n: ATTRIBUTE_OF.get(word, word) for n, word in enumerate(words) if word in content}
@@ -296,20 +275,21 @@ def marks(item: Item, words: Sequence[str]) -> list[bool | None]:
         # Coverage has no limit on the number of words; a list does, or padding would pay.
         surplus = item.task == "list" and number >= item.count
         again = part in list(parts.values())[:number]
-        found[place] = words[place] in right and not again and not surplus
+        found[place] = words[place] in item.asked and not again and not surplus
     return found
 
 
 def _sum_marks(item: Item, words: Sequence[str]) -> list[bool | None]:
     """Mark the number after each ``a + b =``; an asked-for sum counts as often as it was asked."""
-    open_sums = item.pairs
+    open_sums = list(item.asked)
     found: list[bool | None] = [None] * len(words)
     for index in range(4, len(words)):
         left, plus, right, equals, result = words[index - 4 : index + 1]
         if plus == "+" and equals == "=" and {left, right, result} <= {*NUMBERS}:
-            found[index] = (left, right) in open_sums and int(left) + int(right) == int(result)
+            asked = f"{left} + {right}"
+            found[index] = asked in open_sums and int(left) + int(right) == int(result)
             if found[index]:
-                open_sums.remove((left, right))
+                open_sums.remove(asked)
     return found
 
 
@@ -374,44 +354,47 @@ def write(item: Item, style: str, error_rate: float, rng: Rng) -> list[str]:
     parts = _parts(item, error_rate, rng)
     if style == "bullets":
         return [word for part in parts for word in ("-", *part)]
-    topic = (*_topic(item), ":") if style == "echo" else ()
+    topic = [*_topic(item), ":"] if style == "echo" else []
     return framed([*topic, *(word for part in parts for word in part)], _FRAMES, style, rng)
 
 
-def _topic(item: Item) -> tuple[str, ...]:
+def _named(item: Item, words: Container[str]) -> list[str]:
+    """Those of a question's words that are among these."""
+    return [word for word in item.question.split() if word in words]
+
+
+def _topic(item: Item) -> list[str]:
     """What the echo style repeats: words of the question that are no checkable content."""
-    first, *others = item.asked
-    topics = {
-        **{"list": (*item.asked, "things"), "filter": (first, "things")},
-        **{"sum": ("sums",), "words": ("words",), "facts": ("the", *others, "of", first)},
-        "people": ("the", *item.asked[::2], "of", *item.asked[1::2]),
-    }
-    return topics[item.task]
+    if item.task in ("facts", "people"):
+        return ["the", *_named(item, ATTRIBUTES), "of", *_named(item, FACTS)]
+    if item.task in ("list", "filter"):
+        return [*_named(item, COLOURS), "things"]
+    return [{"sum": "sums", "words": "words"}[item.task]]
 
 
 def _parts(item: Item, error_rate: float, rng: Rng) -> list[tuple[str, ...]]:
-    wrong = rng.random(item.count) < error_rate
+    wrong, right = (rng.random(item.count) < error_rate).tolist(), item.asked
     if item.task == "sum":
-        return [_sum(a, b, bool(bad), rng) for (a, b), bad in zip(item.pairs, wrong, strict=True)]
+        return [_summed(asked, bad, rng) for asked, bad in zip(right, wrong, strict=True)]
     if item.task in ("facts", "people"):
         return [
-            (name, _other(ATTRIBUTES[name], (right,), rng) if bad else right)
-            for (name, right), bad in zip(facts_of(item).items(), wrong, strict=True)
+            (name, _other(ATTRIBUTES[name], (value,), rng) if bad else value)
+            for name, value, bad in zip(_named(item, ATTRIBUTES), right, wrong, strict=True)
         ]
-    right: Sequence[str] = right_words(item)
-    every = {"list": tuple(COLOUR_OF), "filter": item.asked[1:], "words": USE_WORDS}[item.task]
+    offered = item.question.split()[5:]
+    every = {"list": tuple(COLOUR_OF), "filter": offered, "words": USE_WORDS}[item.task]
     if item.task == "list":
         right = shuffled(right, rng)
     pairs = zip(right, wrong, strict=False)
     return [(_other(every, right, rng) if bad else thing,) for thing, bad in pairs]
 
 
-def _sum(left: str, right: str, bad: bool, rng: Rng) -> tuple[str, ...]:
-    result = str(int(left) + int(right))
+def _summed(asked: str, bad: bool, rng: Rng) -> tuple[str, ...]:
+    left, _, right = asked.split()
+    result = int(left) + int(right)
     if bad:
-        near = [str(int(result) + gap) for gap in (-2, -1, 1, 2)]
-        result = pick([n for n in near if n in NUMBERS], rng)
-    return (left, "+", right, "=", result)
+        result = pick([result + gap for gap in (-2, -1, 1, 2) if f"{result + gap}" in NUMBERS], rng)
+    return (*asked.split(), "=", str(result))
 
 
 def _other(words: Sequence[str], closed: Sequence[str], rng: Rng) -> str:

@@ -40,6 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 from torch.nn import functional
 from torch.nn.functional import pad, rms_norm
 from torch.nn.utils.rnn import pad_sequence
@@ -59,10 +60,10 @@ FREE = 16
 # Tokens that are attended to in one call: which of those that attend, `[blocks, queries]`; the path
 # of each block's row up to its last token, `[blocks, keys]`; and which of these each token may
 # attend to, 0 or -inf, `[blocks, 1, queries, keys]`.
-Tile = tuple[torch.Tensor, ...]
+Tile = tuple[Tensor, ...]
 # Where the tokens that attend stand in a line, ascending, before those that fill it up; and tiles
 # of all of them, some repeated to fill a tile up.
-Attention = tuple[torch.Tensor, list[Tile]]
+Attention = tuple[Tensor, list[Tile]]
 
 KIN = ("llama", "mistral", "qwen2")
 # Numbers of one inner state at a time, 8 MB, by equal parts of whole steps of tokens.
@@ -91,8 +92,8 @@ class Batch(NamedTuple):
     """
 
     rows: list[int]
-    read: torch.Tensor
-    inputs: dict[str, torch.Tensor]
+    read: Tensor
+    inputs: dict[str, Tensor]
     attend: tuple[Attention, ...] = ()
 
 
@@ -197,7 +198,7 @@ def _line(
     return Batch(indices, torch.from_numpy(behind[places]), filled, tuple(attend))
 
 
-def _filled(values: Ids, step: int) -> torch.Tensor:
+def _filled(values: Ids, step: int) -> Tensor:
     """With zeros at the end, up to a whole multiple of a step."""
     return torch.from_numpy(np.pad(values, (0, -len(values) % step)))
 
@@ -250,7 +251,7 @@ def _fast_onednn() -> bool:
     return available and torch.backends.cpu.get_cpu_capability() == "AVX512"
 
 
-def _onednn(weight: torch.Tensor) -> bool:
+def _onednn(weight: Tensor) -> bool:
     """Whether oneDNN's product is taken with a weight."""
     return weight.dtype == torch.float32 and weight.device.type == "cpu" and _fast_onednn()
 
@@ -264,22 +265,20 @@ def step(model: PreTrainedModel) -> int:
     return min(max(2**24 // work // LEAST, 1), 4) * LEAST
 
 
-def linear(
-    states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
-) -> torch.Tensor:
+def linear(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`states @ weight.T + bias`, without a gradient."""
     count = states.numel() // weight.shape[1]
     compiled = count % LEAST == 0 or count * weight.numel() >= LONG
     if not compiled or not _onednn(weight):
         return functional.linear(states, weight, bias)
-    found: torch.Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, bias, "none", [], "")
+    found: Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, bias, "none", [], "")
     return found
 
 
 class Linear(torch.nn.Linear):
     """A linear layer whose product is `linear` where no gradient is wanted."""
 
-    def forward(self, input: torch.Tensor) -> torch.Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """The layer's product."""
         # oneDNN's product has no gradient; a model that is tuned needs one.
         if torch.is_grad_enabled():
@@ -303,9 +302,7 @@ def packs(model: PreTrainedModel) -> bool:
     return fit and model.config.model_type in KIN
 
 
-def likelihoods(
-    model: PreTrainedModel, batch: Batch, wanted: torch.Tensor, *, log: bool
-) -> torch.Tensor:
+def likelihoods(model: PreTrainedModel, batch: Batch, wanted: Tensor, *, log: bool) -> Tensor:
     """Likelihoods of tokens after those that are read.
 
     Args:
@@ -337,7 +334,7 @@ def likelihoods(
     return torch.cat(parts)
 
 
-def _packed_states(model: PreTrainedModel, line: Batch) -> torch.Tensor:
+def _packed_states(model: PreTrainedModel, line: Batch) -> Tensor:
     """Final hidden states that are read from a packed line of Llama or its kin, `[read, width]`."""
     body: Any = model.base_model
     every, last = line.attend
@@ -349,18 +346,18 @@ def _packed_states(model: PreTrainedModel, line: Batch) -> torch.Tensor:
     return _normed(body.norm, x)[line.read]
 
 
-def _normed(norm: Any, x: torch.Tensor) -> torch.Tensor:
+def _normed(norm: Any, x: Tensor) -> Tensor:
     """States as one of the model's norms leaves them."""
     return rms_norm(x, norm.weight.shape, norm.weight, norm.variance_epsilon)
 
 
 def _layer_states(
     layer: Any,
-    x: torch.Tensor,
-    turned: Sequence[torch.Tensor],
+    x: Tensor,
+    turned: Sequence[Tensor],
     attention: Attention,
-    some: torch.Tensor | None = None,
-) -> torch.Tensor:
+    some: Tensor | None = None,
+) -> Tensor:
     """States after one layer.
 
     Args:
@@ -372,7 +369,7 @@ def _layer_states(
     """
     own, wide = layer.self_attn, layer.mlp
 
-    def heads(states: torch.Tensor) -> torch.Tensor:
+    def heads(states: Tensor) -> Tensor:
         return states.view(len(states), -1, own.head_dim)
 
     told = _normed(layer.input_layernorm, x)
@@ -388,7 +385,7 @@ def _layer_states(
     return x
 
 
-def _rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+def _rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Pairs of numbers turned by their token's angles; `[tokens, heads, width]`."""
     half = x.shape[-1] // 2
     found = x * cos
@@ -397,12 +394,10 @@ def _rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Ten
     return found
 
 
-def _attend(
-    attention: Attention, own: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
-) -> torch.Tensor:
+def _attend(attention: Attention, own: Any, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Scaled dot-product attention, tile by tile; all `[tokens, heads, width]`."""
 
-    def laid(states: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    def laid(states: Tensor, places: Tensor) -> Tensor:
         found = states.index_select(0, places.flatten())
         return found.view(*places.shape, *states.shape[1:]).transpose(1, 2)
 
