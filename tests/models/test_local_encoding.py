@@ -105,7 +105,7 @@ def test_a_text_begins_with_one_bos_or_where_there_is_no_message_with_eos():
 def test_what_a_tokenizer_or_a_template_cannot_do_is_told(tmp_path):
     tokenizer = byte_level()
     for labels in (["A", "Perhaps"], ["A", "A"]):
-        with pytest.raises(SelfprefError, match="no single token of this model, or the same as"):
+        with pytest.raises(SelfprefError, match="no single token of this model, or another's"):
             Encoder(tokenizer).forms(labels, [])
     for text, told in (
         ("{{ messages[-1]['content'] }}", "it leaves out a message; .* `system: fold`"),

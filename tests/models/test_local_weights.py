@@ -59,7 +59,7 @@ def as_pickles(path, **options):
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (shutil.rmtree, "no such model folder; correct `model` .*, or give the `revision`"),
+        (shutil.rmtree, "no such model folder; correct `model`, or give the `revision`"),
         (without_some, "the files hold no weights lm_head.weight"),
         (lambda path: (path / "config.json").write_text("{"), "not readable as a model: "),
     ],
@@ -119,7 +119,7 @@ def test_pickled_weights_and_those_of_the_hub_give_the_same_answers(folder, copy
     model = at_the_hub(copy)
     assert model.identity["weights"] == f"org/model@{REVISION}"
     assert list(model.answer(HELLO)) == list(load(copy).engine.answer(HELLO)) == wanted
-    refused(partial(at_the_hub, copy, REVISION[::-1]), "not in the Hub's cache.*\n.*HF_TOKEN")
+    refused(partial(at_the_hub, copy, REVISION[::-1]), "the Hub does not give it.*HF_TOKEN")
 
 
 def test_a_model_shared_by_processes_answers_as_one_alone(folder, monkeypatch):
@@ -198,7 +198,7 @@ def test_texts_are_split_as_the_file_says(tmp_path):
 def test_a_gguf_is_the_pinned_file_and_its_package_is_never_imported(file, tmp_path, monkeypatch):
     whole, pinned = file.read_bytes(), pin(file)
     file.write_bytes(whole[:-1])
-    told = f"where `sha256` says {pinned[:12]}...\nanother file, or one that was cut short"
+    told = f"where `sha256` says {pinned[:12]}...\ninstall it again"
     refused(partial(opened, tmp_path, sha256=pinned), told)
     refused(partial(opened, tmp_path), "not readable as a model: ")
     package = tmp_path / "site" / "poisoned_weights"

@@ -85,10 +85,8 @@ class HostedModel:
         """
         entry, prefill = self._entry, call.prompt.prefill
         if isinstance(call, models.Score):
-            raise SelfprefError(
-                f"models.{self._name}: an endpoint gives no perplexities; use a model with "
-                "`engine: transformers`"
-            )
+            told = "an endpoint gives no perplexities; use a model with `engine: transformers`"
+            raise SelfprefError(f"models.{self._name}: {told}")
         said = call.prompt.messages
         if entry.system == "fold":
             said = models.folded(said)
@@ -178,8 +176,7 @@ class HostedModel:
             left = len(requests) - answered - reasons.total()
             raise SelfprefError(
                 f"models.{self._name}: {entry.base_url}: calls failed ({told}); {answered} "
-                f"answered and kept, {left} not asked.\nCorrect the cause and run again: only what "
-                "is missing is asked"
+                f"answered and kept, {left} not asked.\nCorrect the cause and run again"
             )
 
 
@@ -208,9 +205,7 @@ def _client(name: str, entry: Hosted) -> openai.OpenAI:
     """
     key = os.environ.get(entry.key, "").strip() if entry.key else "no-key"
     if not key:
-        raise SelfprefError(
-            f"models.{name}.key: the environment variable {entry.key} is not set; export it"
-        )
+        raise SelfprefError(f"models.{name}.key: the variable {entry.key} is not set; export it")
     hooks = {"response": [_check]}
     return openai.OpenAI(
         base_url=entry.base_url,
@@ -267,9 +262,7 @@ def outcome(body: Json, reply: Json) -> tuple[models.Status, str]:
     if reasons and not content.strip() and end == "length":
         return "failed", "it reasoned up to its limit and wrote nothing; raise `reasoning_tokens`"
     if body.get("logprobs") and content and not tokens:
-        return "failed", (
-            "it gives no token probabilities (logprobs); use `score_mode: sampled` or `text`"
-        )
+        return "failed", "it gives no token probabilities; use `score_mode: sampled` or `text`"
     # llama.cpp puts the prefill before what the model wrote, in the content and not in the tokens.
     last, begun = body["messages"][-1], b"".join(map(_spelt, tokens)).lstrip()
     if last["role"] == "assistant" and begun.startswith(last["content"].encode()):

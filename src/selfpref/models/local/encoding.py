@@ -77,8 +77,7 @@ class Encoder:
         self._tokenizer, self._fold, self._template = tokenizer, fold, template
         if not (template or tokenizer.chat_template):
             raise SelfprefError(
-                f"{tokenizer.name_or_path}: no chat template; name the model's format by "
-                "`template`, give a .jinja file, or `plain` for a base model"
+                f"{tokenizer.name_or_path}: no chat template; name the model's format by `template`"
             )
         # Of what no text holds.
         self._mark = f"\ue000{secrets.token_hex(8)}."
@@ -122,8 +121,7 @@ class Encoder:
         except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
             raise SelfprefError(
                 f"{self._tokenizer.name_or_path}: the chat template refuses messages of "
-                f"{', '.join(roles)}: {error}; use another `template`, or `system: fold`, which "
-                "puts a system message into the user's"
+                f"{', '.join(roles)}: {error}; use another `template`, or `system: fold`"
             ) from error
         return text
 
@@ -243,8 +241,7 @@ class Encoder:
         every = list(chain(*found))
         if not all(found) or len(every) > len({*every}):
             raise SelfprefError(
-                f"labels {', '.join(labels)}: one is no single token of this model, or the same as "
-                "another; use other labels"
+                f"labels {', '.join(labels)}: one is no single token of this model, or another's"
             )
         return found
 
