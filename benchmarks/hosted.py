@@ -45,7 +45,7 @@ from scripted import share_of_a  # noqa: E402
 
 from selfpref import tables  # noqa: E402
 from selfpref.ask.judging import judge_pairs  # noqa: E402
-from selfpref.models import Choose, Json, Prompt, Raw, Status  # noqa: E402
+from selfpref.models import Answer, Call, Choose, Prompt, Raw  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
 from selfpref.params import Hosted, Judge  # noqa: E402
@@ -87,8 +87,8 @@ TIMES: list[float] = []
 class _Timed(HostedModel):
     """Notes when each reply came."""
 
-    def send(self, requests: Sequence[Json]) -> Iterator[tuple[int, Raw | Status]]:
-        for reply in super().send(requests):
+    def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
+        for reply in super().answer(calls):
             TIMES.append(time.monotonic())
             yield reply
 

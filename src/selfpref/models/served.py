@@ -88,8 +88,7 @@ class HostedModel:
             told = "an endpoint gives no perplexities; use a model with `engine: transformers`"
             raise SelfprefError(f"models.{self._name}: {told}")
         said = call.prompt.messages
-        if entry.system == "fold":
-            said = models.folded(said)
+        said = models.folded(said) if entry.system == "fold" else said
         messages = [{"role": role, "content": content} for role, content in said]
         sent: dict[str, Any] = {"address": entry.base_url, "path": "chat/completions"}
         body: dict[str, Any] = {"model": entry.model, "messages": messages}
@@ -130,27 +129,18 @@ class HostedModel:
         return Text(said, "cut" if cut else "ok", labelled)
 
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
-        """Replies as they come; see `Engine`."""
-        for index, made in self.send([self.request(call) for call in calls]):
-            if isinstance(made, Raw):
-                yield index, made
-            else:
-                writes = isinstance(calls[index], Generate)
-                yield index, Text("", made) if writes else Choice((), made)
-
-    def send(self, requests: Sequence[Json]) -> Iterator[tuple[int, Raw | Status]]:
-        """Replies as they come, each with the index of its request, or why there is none.
+        """Replies as they come; see `Engine`.
 
         Raises:
             SelfprefError: No key; the endpoint does not give what was asked for; too many failures.
         """
         entry, reasons = self._entry, Counter[str]()
         answered, in_row, stopped = 0, 0, False
-        threads = ThreadPoolExecutor(entry.concurrency)
+        threads, requests = ThreadPoolExecutor(entry.concurrency), list(map(self.request, calls))
         with _client(self._name, entry) as client:
             try:
                 # The first call alone: what the endpoint cannot give, it cannot give to any.
-                for lot in (range(1), range(1, len(requests))):
+                for lot in (range(1), range(1, len(calls))):
                     some = [] if stopped else lot
                     begun = {threads.submit(_reply, client, requests[n]): n for n in some}
                     for done in as_completed(begun):
@@ -168,12 +158,16 @@ class HostedModel:
                             # What is under way is waited for, and kept.
                             for later in begun:
                                 later.cancel()
-                        yield index, made
+                        if isinstance(made, Raw):
+                            yield index, made
+                        else:
+                            writes = isinstance(calls[index], Generate)
+                            yield index, Text("", made) if writes else Choice((), made)
             finally:
                 threads.shutdown(wait=False, cancel_futures=True)
-        if stopped or reasons.total() > SHARE * len(requests):
+        if stopped or reasons.total() > SHARE * len(calls):
             told = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common(3))
-            left = len(requests) - answered - reasons.total()
+            left = len(calls) - answered - reasons.total()
             raise SelfprefError(
                 f"models.{self._name}: {entry.base_url}: calls failed ({told}); {answered} "
                 f"answered and kept, {left} not asked.\nCorrect the cause and run again"

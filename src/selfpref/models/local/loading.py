@@ -168,10 +168,7 @@ def load(entry: Transformers, path: Path) -> tuple[Any, Any]:
         where |= {"pretrained_model_name_or_path": path.parent, "gguf_file": str(path.resolve())}
         more = {"quantization_config": GgufConfig(dequantize=True)}
     try:
-        known = (
-            _gguf_tokenizer(path, where) if entry.gguf else AutoTokenizer.from_pretrained(**where)
-        )
-        return known, _model(entry, where | more)
+        return _tokenizer(entry, path, where), _model(entry, where | more)
     # Where a file is broken, whatever its reader stumbles over is raised.
     except Exception as error:
         told = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
