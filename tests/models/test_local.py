@@ -125,17 +125,12 @@ def test_identity_holds_what_changes_an_answer(tmp_path):
 
 ASKED = [Prompt((("user", "list three things that add"),)), *PROMPTS]
 MARKED = {"marker": "[[", "labels": ("A", "B")}
-WRITING = {
-    "llama": {"num_key_value_heads": 2},
-    "mistral": {"sliding_window": 20, "num_key_value_heads": 2},
-    "gpt_neox": {},
-}
 
 
-@pytest.fixture(scope="module", params=WRITING)
+@pytest.fixture(scope="module", params=("llama", "mistral", "gpt_neox"))
 def engine(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model") / "m"
-    return load(save(folder, byte_level(), request.param, **WRITING[request.param]))
+    return load(save(folder, byte_level(), request.param, **KINDS[request.param][0]))
 
 
 def test_batch_mates_do_not_change_a_sample(engine):
