@@ -65,16 +65,8 @@ _HUMAN_ERROR_RATE = 0.1
 
 SCORES = ("1", "2", "3", "4", "5")
 LABELS = SCORES[:2]
-# Task to the word that asks for it; the last three are control tasks.
-QUESTIONS = {
-    "recognition": "yours",
-    "preference": "better",
-    "inferiority": "worse",
-    "quality": "score",
-    "readability": "easier",
-    "length": "longer",
-    "vowelcount": "vowels",
-}
+# Task to the word that asks for it.
+QUESTIONS: dict[str, str] = world.WORDS["questions"]
 LEXICON = Lexicon(
     roles=("assistant", "article", "summary", "first", "second", "ask"),
     verdict=(*SCORES, YES, NO),

@@ -185,9 +185,9 @@ def draw_item(task: str, rng: Rng) -> Item:
     if task == "words":
         words = shuffled(USE_WORDS, rng)[:count]
         return Item(task, words, count, f"use the words {' '.join(words)}")
-    who, wanted = pick(tuple(FACTS), rng), pick(list(permutations(ATTRIBUTES, count)), rng)
-    values = tuple(FACTS[who][name] for name in wanted)
-    return Item(task, values, count, f"tell the {' '.join(wanted)} of {who}")
+    who, names = pick(tuple(FACTS), rng), pick(list(permutations(ATTRIBUTES, count)), rng)
+    values = tuple(FACTS[who][name] for name in names)
+    return Item(task, values, count, f"tell the {' '.join(names)} of {who}")
 
 
 def draw_items(n: int, rng: Rng, tasks: Sequence[str] = TASKS) -> list[Item]:
