@@ -35,7 +35,6 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -92,11 +91,11 @@ def train_models(
 
 def recipes(seed: int, lab: Lab) -> list[Recipe]:
     """One recipe a model, bases included."""
-    given = (lab.dialogues, lab.summaries, lab.refinement)
-    worlds = zip(given, (dialogues, summaries, refinement), strict=True)
-    found: list[list[Recipe]]
-    found = [world.recipes(seed, **steps.model_dump()) for steps, world in worlds if steps]
-    return list(chain(*found))
+    found: list[Recipe] = []
+    for world in (dialogues, summaries, refinement):
+        if steps := getattr(lab, world.__name__.rpartition(".")[2]):
+            found += world.recipes(seed, **steps.model_dump())
+    return found
 
 
 def make(folder: Path, recipe: Recipe) -> None:
@@ -104,6 +103,8 @@ def make(folder: Path, recipe: Recipe) -> None:
 
     Tokens that its lexicon adds to those of the base are new rows of the embeddings.
     """
+    # A notebook's outputs have to be byte-stable: no bar with its timings.
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     lexicon = recipe.lexicon
     if recipe.base is None:
         model = build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
@@ -215,8 +216,6 @@ def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WO
 
     Where the run is killed, nothing is saved, and what stood there stays.
     """
-    # A notebook's outputs have to be byte-stable: no bar with its timings.
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     with atomic_folder(folder) as scratch:
         model.save_pretrained(scratch)
         lexicon.build_tokenizer().save_pretrained(scratch)
@@ -224,7 +223,6 @@ def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WO
 
 def load_checkpoint(folder: Path) -> LlamaForCausalLM:
     """Load a checkpoint of this testbed, fp32, in evaluation mode."""
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     model: LlamaForCausalLM = LlamaForCausalLM.from_pretrained(
         folder, dtype=torch.float32, local_files_only=True
     )
