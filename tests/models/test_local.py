@@ -12,8 +12,14 @@ from asking import to_choose, to_generate, to_score  # noqa: E402
 from small_models import CHATML, byte_level, load, save, save_chain  # noqa: E402
 from torch.nn.functional import linear as plain  # noqa: E402
 
-from selfpref.models import Choice, Likelihood, Prompt, Text  # noqa: E402
-from selfpref.models.local import generation, passes  # noqa: E402
+from selfpref.models import (  # noqa: E402
+    Choice,
+    Likelihood,
+    Prompt,
+    Text,
+    local,
+)
+from selfpref.models.local import passes  # noqa: E402
 from selfpref.models.local.encoding import Encoder  # noqa: E402
 from selfpref.models.local.passes import packed  # noqa: E402
 
@@ -144,10 +150,10 @@ def test_batch_mates_do_not_change_a_sample(engine):
 def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
     """However many of the lines beside it are finished already."""
     rows = [np.array(engine.encode(prompt))[-size:] for prompt in ASKED[:3] for size in (3, 9, 99)]
-    limits, watched, options = [1, 2, 3, 5, 8, 8, 9, 9, 12], [70, 71, 99], {"stops": set()}
-    options |= {"watched": watched, "budget": 4096, "temperature": 0.8}
+    limits, watched = [1, 2, 3, 5, 8, 8, 9, 9, 12], [70, 71, 99]
+    draws = [np.random.default_rng(seed).random(limit) for seed, limit in enumerate(limits)]
     with torch.no_grad():
-        made = dict(generation.continuations(engine.model, rows, limits, range(9), **options))
+        made = local.continued(engine.model, rows, draws, 0.8, set(), watched)
     for place, (row, limit) in enumerate(zip(rows, limits, strict=True)):
         found = made[place]
         assert (len(found.ids), found.ended) == (limit, False)
@@ -158,8 +164,8 @@ def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
         assert found.watched == pytest.approx(p.numpy(), abs=1e-6)
         # The first token at which the cumulative sum at this temperature exceeds the draw.
         reached = (logits / 0.8).softmax(-1).cumsum(-1).numpy()
-        draws = np.random.default_rng(place).random(limit)
-        drawn = [np.searchsorted(each, u, "right") for each, u in zip(reached, draws, strict=True)]
+        pairs = zip(reached, draws[place], strict=True)
+        drawn = [np.searchsorted(each, uniform, "right") for each, uniform in pairs]
         assert found.ids == drawn
 
 
@@ -227,9 +233,7 @@ def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step):
     assert list(map(set, forms)) == list(map(set, wanted))
     # Each watched token has a number of its own at each step.
     watched = np.arange((len(ids) + ended) * 4).reshape(-1, 4) ** 2.0
-    choice = generation.label_after(
-        encoder, "[[", forms, generation.Continuation(ids, ended, watched)
-    )
+    choice = local.label_after(encoder, "[[", forms, local.Continuation(ids, ended, watched))
     if step is None:
         assert choice is None
         return
