@@ -184,16 +184,12 @@ class Engine(Protocol):
         """
 
 
-# From calls, or requests, to their answers as they are made, each with its index.
-Answering = Callable[[Sequence[Any]], Iterator[tuple[int, Any]]]
-
-
 @dataclass(frozen=True)
 class Together:
     """An engine of several processes or workers: where a model runs does not change its answers."""
 
     identity: dict[str, Any]
-    answer: Answering
+    answer: Callable[[Sequence[Any]], Iterator[tuple[int, Any]]]
 
 
 @runtime_checkable
