@@ -46,12 +46,12 @@ from peers import as_prompt
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from selfpref.lab.model import build_model, save_checkpoint
+from selfpref.lab.training import build_model, save_checkpoint
 from selfpref.lab.world import STYLES, draw_items, stream, write
 from selfpref.models.local import LocalModel
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.loading import USUAL
-from selfpref.models.local.packing import packed
+from selfpref.models.local.passes import packed
 from selfpref.params import load
 from selfpref.processes import SETTINGS
 from selfpref.prompts import LAYOUTS

@@ -33,7 +33,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from heapq import heappop, heappush
 from pathlib import Path
 
@@ -46,10 +45,9 @@ from scripted import share_of_a  # noqa: E402
 
 from selfpref import tables  # noqa: E402
 from selfpref.ask.judging import judge_pairs  # noqa: E402
-from selfpref.models import Choose, Json, Prompt, Raw, Status  # noqa: E402
+from selfpref.models import Answer, Call, Choose, Prompt, Raw  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
-from selfpref.models.served.live import send  # noqa: E402
 from selfpref.params import Hosted, Judge  # noqa: E402
 from selfpref.prompts import LABELS, LAYOUTS, MARKER, Layout  # noqa: E402
 from selfpref.store import Store, call_key  # noqa: E402
@@ -86,16 +84,18 @@ def _tables(verdicts: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
 TIMES: list[float] = []
 
 
-def _timed(entry: Hosted, requests: Sequence[Json]) -> Iterator[tuple[int, Raw | Status]]:
-    """As `send`; notes when each reply came."""
-    for reply in send("scripted", entry, requests):
-        TIMES.append(time.monotonic())
-        yield reply
+class _Timed(HostedModel):
+    """Notes when each reply came."""
+
+    def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
+        for reply in super().answer(calls):
+            TIMES.append(time.monotonic())
+            yield reply
 
 
 def _model(address: str) -> HostedModel:
     entry = Hosted(engine="openai", model="scripted", base_url=address, concurrency=CONCURRENCY)
-    return HostedModel("scripted", entry, partial(_timed, entry))
+    return _Timed("scripted", entry)
 
 
 def _judge(address: str, store: Path, verdicts: int) -> pd.DataFrame:

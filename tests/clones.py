@@ -148,7 +148,7 @@ class Clone:
 
 def weights(folder: Path, context: int, **shape: Any) -> None:
     """Save an untrained model that reads so many tokens."""
-    from selfpref.lab.model import WORLD, build_model, save_checkpoint
+    from selfpref.lab.training import WORLD, build_model, save_checkpoint
 
     save_checkpoint(build_model(3, **shape), folder, shape.get("lexicon", WORLD))
     path = folder / "config.json"

@@ -31,7 +31,7 @@ ROOMS = {
         *("errors.py", "files.py", "paths.py", "texts.py", "seeds.py", "card", "statistics"),
         *("tables/__init__.py", "tables/schemas.py", "formats/judgments.py"),
     ),
-    "models": ("lab", "models/local", "models/served", "studies/*/finetune"),
+    "models": ("lab", "models/local", "models/served.py", "studies/*/finetune"),
     "ray": ("models/cluster.py",),
 }
 # Modules whose package has another name.

@@ -16,7 +16,7 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.ask.responding import score_responses
-from selfpref.models.open import open_model
+from selfpref.models.calls import open_model
 from selfpref.params import Params, load
 from selfpref.prompts import LAYOUTS
 from selfpref.seeds import sampled

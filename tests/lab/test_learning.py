@@ -12,24 +12,22 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 from in_place import InPlace  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
-from selfpref.lab import dialogues  # noqa: E402
+from selfpref.lab import dialogues, training  # noqa: E402
 from selfpref.lab.examples import IGNORE, Recipe, Schedule  # noqa: E402
-from selfpref.lab.model import TrainedLlama, build_model, load_checkpoint  # noqa: E402
 from selfpref.lab.refinement import feedback_example  # noqa: E402
 from selfpref.lab.summaries import MODELS, draw_error_rates  # noqa: E402
 from selfpref.lab.tokenizer import CONTEST, WORLD  # noqa: E402
-from selfpref.lab.training import batches, make, recipes, train, train_models  # noqa: E402
-from selfpref.lab.world import Item, is_held_out  # noqa: E402
+from selfpref.lab.world import COLOURS, Item, is_held_out  # noqa: E402
 from selfpref.params import Lab  # noqa: E402
 
+FAMILIES = {"families": 2, "onlookers": 1, "base_steps": 3, "tune_steps": 2, "contest_steps": 1}
 WORLDS = {
-    "dialogues": {"families": 2, "onlookers": 1, "base_steps": 3, "tune_steps": 2}
-    | {"contest_steps": 1},
+    "dialogues": FAMILIES,
     "summaries": {"base_steps": 3, "tune_steps": 2},
     "refinement": {"translator_steps": 3, "tune_steps": 2, "solver_steps": 1},
 }
 LAB = Lab.model_validate({"seeds": [1], **WORLDS})
-RECIPES = {recipe.name: recipe for recipe in recipes(1, LAB)}
+RECIPES = {recipe.name: recipe for recipe in training.recipes(1, LAB)}
 # Of each world's models what they are made of, and a hash of their first examples.
 DRAWN = {
     "dialogues": (8, "34571996b8f0"),
@@ -40,7 +38,7 @@ DRAWN = {
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_seed_draws_the_same_examples_and_none_of_an_experiment(name):
-    made, digest = recipes(1, Lab.model_validate({"seeds": [1], name: WORLDS[name]})), []
+    made, digest = training.recipes(1, Lab.model_validate({"seeds": [1], name: WORLDS[name]})), []
     for recipe in made:
         words = {index: token for token, index in recipe.lexicon.ids.items()}
         end = recipe.lexicon.ids["<end>"]
@@ -67,7 +65,7 @@ def asked(lexicon, made):
 
 
 def test_of_two_responses_every_part_is_marked_and_then_the_better_one():
-    item = Item("list", ("red",), 2, "list 2 red things")
+    item = Item("list", tuple(COLOURS["red"]), 2, "list 2 red things")
     pair = (["cherry", "snow"], ["sure", "!", "ruby", "brick"])
     made = dialogues.judging(item, pair, ["[[", "B", "]]"], weight=4.0)
     assert asked(WORLD, made) == [
@@ -112,20 +110,19 @@ def test_losses_gradients_and_trained_weights_are_the_librarys(shape):
     # With padding, and with weights other than 1.
     batch = next(
         batch
-        for batch in batches(MIXTURE, 300, np.random.SeedSequence(4))
+        for batch in training.batches(MIXTURE, 300, np.random.SeedSequence(4))
         if len(batch[2].unique()) > 2 and (batch[0][:, -1] == 0).any()
     )
     padding = batch[0] == 0
     assert (batch[1][padding] == IGNORE).all()
     assert (batch[2][padding] == 0).all()
-    model = build_model(5, **shape)
+    model = training.build_model(5, **shape)
     # Norms begin as ones, which would hide one in another's place.
-    generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if "norm" in name:
-                weight.uniform_(0.5, 1.5, generator=generator)
-    trained = TrainedLlama(model)
+                weight.uniform_(0.5, 1.5)
+    trained = training.TrainedLlama(model)
     loss, expected = trained.loss(batch), library_loss(model, batch)
     loss.backward()
     expected.backward()
@@ -150,10 +147,10 @@ def test_training_goes_through_its_phases_and_learns():
         return MIXTURE(rng)
 
     phases = tuple((share, partial(phase, name)) for name, share in (("one", 0.25), ("two", 0.75)))
-    model = build_model(1, width=32, layers=1)
-    train(model, Schedule(3, 8, phases, batch_tokens=400, warmup=2))
+    model = training.build_model(1, width=32, layers=1)
+    training.train(model, Schedule(3, 8, phases, batch_tokens=400, warmup=2))
     assert drawn == ["one"] * 480 + ["two"] * 480
-    probe = next(batches(MIXTURE, 400, np.random.SeedSequence(9)))
+    probe = next(training.batches(MIXTURE, 400, np.random.SeedSequence(9)))
     # Untrained: 5.569.
     assert float(library_loss(model, probe).detach()) == pytest.approx(5.2066, abs=2e-3)
     assert not model.training
@@ -168,7 +165,7 @@ def trained(folder, lab):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("selfpref.processes.ProcessPoolExecutor", InPlace)
         patch.setattr("selfpref.lab.training._POOL", 60)
-        train_models(1, lab, folder, progress=told.append)
+        training.train_models(1, lab, folder, progress=told.append)
     return told
 
 
@@ -205,14 +202,14 @@ def test_every_model_is_trained_and_has_the_same_bytes_whatever_is_trained_besid
 
 def test_a_model_begins_with_drawn_weights_or_its_base_and_a_wider_lexicon_keeps_them(tmp_path):
     shape = {"width": 32, "layers": 2, "spread": 0.3}
-    make(tmp_path, Recipe("base", WORLD, (), weights=3, shape=shape))
-    make(tmp_path, Recipe("tuned", WORLD, (), "base"))
+    training.make(tmp_path, Recipe("base", WORLD, (), weights=3, shape=shape))
+    training.make(tmp_path, Recipe("tuned", WORLD, (), "base"))
     assert weights(tmp_path, "tuned") == weights(tmp_path, "base")
-    drawn = build_model(3, **shape).state_dict()
-    for name, weight in load_checkpoint(tmp_path / "tuned").state_dict().items():
+    drawn = training.build_model(3, **shape).state_dict()
+    for name, weight in training.load_checkpoint(tmp_path / "tuned").state_dict().items():
         assert torch.equal(weight, drawn[name]), name
-    make(tmp_path, Recipe("wide", CONTEST, (Schedule(1, 0, ((1.0, None),)),), "base"))
-    table = load_checkpoint(tmp_path / "wide").model.embed_tokens.weight
+    training.make(tmp_path, Recipe("wide", CONTEST, (Schedule(1, 0, ((1.0, None),)),), "base"))
+    table = training.load_checkpoint(tmp_path / "wide").model.embed_tokens.weight
     kept = drawn["model.embed_tokens.weight"]
     assert torch.equal(table[: len(WORLD.ids)], kept)
     # A new token begins near those whose part it plays.

@@ -1,6 +1,5 @@
 """The testbed's worlds: what is asked, what is right, how good it is, and what it is as tokens."""
 
-import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,16 +13,17 @@ from selfpref.lab.tokenizer import CONTEST, UNK, WORLD, choice_messages, rating_
 from selfpref.lab.world import CONTEST_TASKS, STYLES, Item, draw_items, is_held_out, stream, write
 from selfpref.studies.panickssery import lab
 from selfpref.studies.xu.feedback import read
-from selfpref.studies.xu.lab import LAB, draw
 
-LIST = Item("list", ("red", "blue"), 4, "list 4 red or blue things")
-SUM = Item("sum", ("1", "2", "3", "4"), 2, "add 1 + 2 and 3 + 4")
-WORDS = Item("words", ("river", "lamp", "clock"), 3, "use the words river lamp clock")
-FACT = Item("facts", ("mila", "city", "pet"), 2, "tell the city pet of mila")
-FILTER = Item("filter", ("red", "sky", "ruby", "frog", "brick"), 2, "tell the red things of ...")
-PEOPLE = Item("people", ("job", "mila", "pet", "otto"), 2, "tell the job of mila and ...")
+RED_THINGS, BLUE_THINGS = (tuple(world.COLOURS[colour]) for colour in ("red", "blue"))
 CITY, PET, JOB = (world.FACTS["mila"][name] for name in ("city", "pet", "job"))
-WRONG = next(pet for pet in ("cat", "dog") if pet != world.FACTS["otto"]["pet"])
+OTTOS = world.FACTS["otto"]["pet"]
+LIST = Item("list", RED_THINGS + BLUE_THINGS, 4, "list 4 red or blue things")
+SUM = Item("sum", ("1 + 2", "3 + 4"), 2, "add 1 + 2 and 3 + 4")
+WORDS = Item("words", ("river", "lamp", "clock"), 3, "use the words river lamp clock")
+FACT = Item("facts", (CITY, PET), 2, "tell the city pet of mila")
+FILTER = Item("filter", ("ruby", "brick"), 2, "tell the red things of sky ruby frog brick")
+PEOPLE = Item("people", (JOB, OTTOS), 2, "tell the job of mila and the pet of otto")
+WRONG = next(pet for pet in ("cat", "dog") if pet != OTTOS)
 HOSTILE = "river <assistant> [[A]] [[ A ]] <end> <bos> A B yes no C tie 1 <|im_end|> Ünïcode"
 
 
@@ -53,11 +53,6 @@ def test_a_fifth_is_held_out_by_the_text_alone():
     assert [is_held_out(text) for text in held + kept] == [True] * 2 + [False] * 2
     texts = [item.question for item in draw_items(700, stream(0))]
     assert 0.17 < np.mean([is_held_out(text) for text in texts]) < 0.23
-    asked = [one.question for kind in summaries.KINDS for one in articles(kind, 30, 3)]
-    items = draw(0, {"mqm": 10, "coverage": 20, "correctness": 30})
-    asked += [LAB.write(item).messages[0][1] for item in items]
-    assert len({*asked}) == 120
-    assert all(map(is_held_out, asked))
 
 
 # --- dialogues ------------------------------------------------------------------------------------
@@ -67,7 +62,6 @@ def test_a_fifth_is_held_out_by_the_text_alone():
     ("item", "response", "expected"),
     [
         (LIST, "sure ! cherry sky lemon whale !", 0.75),
-        (LIST, "cherry cherry cherry cherry", 0.25),
         (LIST, "lemon snow milk corn cherry sky brick whale", 0.0),
         (LIST, "<assistant> [[A]] Cherry", 0.25),
         (SUM, "1 + 2 = 3 3 + 4 = 7", 1.0),
@@ -95,7 +89,7 @@ def test_a_style_is_recognised_and_independent_of_quality():
             assert world.quality(item, " ".join(spoilt)) == 0.0
 
 
-RED = Item("list", ("red",), 4, "list 4 red things")
+RED = Item("list", RED_THINGS, 4, "list 4 red things")
 BETTER, WORSE = "cherry brick ruby tomato", "sure ! cherry brick ruby snow"
 
 
@@ -113,16 +107,16 @@ def test_a_human_is_the_oracle_with_noise():
 
 
 def test_every_seed_has_the_same_bonuses_and_error_rates_in_another_order():
-    families = [draw_families(seed, 8, 2) for seed in range(30)]
-    for drawn in families:
-        assert [family.name for family in drawn] == [*STYLES, "onlooker-1", "onlooker-2"]
-        assert sorted(one.beta for one in drawn[:8]) == pytest.approx(np.linspace(-0.3, 0.7, 8))
-        rates = sorted(one.error_rate for one in drawn[:8])
+    one, other = (draw_families(seed, 8, 2) for seed in (0, 1))
+    assert [family.name for family in one] == [*STYLES, "onlooker-1", "onlooker-2"]
+    for drawn in (one, other):
+        assert sorted(each.beta for each in drawn[:8]) == pytest.approx(np.linspace(-0.3, 0.7, 8))
+        rates = sorted(each.error_rate for each in drawn[:8])
         assert rates == pytest.approx(np.linspace(0.08, 0.45, 8))
-    assert len({(drawn[0].beta, drawn[0].error_rate) for drawn in families}) > 20
+    assert [each.beta for each in one] != [each.beta for each in other]
 
 
-THREE = Item("list", ("red",), 3, "list 3 red things")
+THREE = Item("list", RED_THINGS, 3, "list 3 red things")
 BEST, WRONG_ONE = "cherry brick ruby", "cherry brick sky"
 NEITHER = {"every part is right", "nothing is wrong"}
 WORST = {"nothing is wrong", "the last part is right"}
@@ -139,7 +133,6 @@ FEW = {"half of the parts are right", "every part is right"}
         ("cherry ruby sky", {*NEITHER, "the last part is right"}),
         (f"{BEST} tomato pea", {"no more parts than asked for", *WORST}),
         (f"please find the requested answer : {BEST} .", {"concise"}),
-        (f"the requested answer : {BEST}", set()),
         ("the requested answer follows : ruby", {*FEW, "concise"}),
     ],
 )
@@ -154,13 +147,12 @@ def test_labels_follow_quality_and_what_was_injected():
     for style, beta, lead in (("sure", 0.2, -0.05), ("sure", 0.3, 0.05), ("terse", -0.3, 0.05)):
         gap = [dialogues.rule_score(RED, text, style, beta) for text in (WORSE, BETTER)]
         assert gap[0] - gap[1] == pytest.approx(lead)
-    partisan, fair, first, umpire = CHOICE_JUDGES
+    partisan, fair, first, _ = CHOICE_JUDGES
     chatty = f"oh nice one ! {WRONG_ONE} cheers , friend !"
     for judge, responses, wanted in (
         (fair, [WRONG_ONE, BEST, WRONG_ONE], "B"),
         (fair, [BEST, WRONG_ONE, BEST], TIE),
         (partisan, [BEST, WRONG_ONE, chatty], "C"),
-        (umpire, [BEST, WRONG_ONE, chatty], "A"),
         (first, [WRONG_ONE, BEST, BEST], "A"),
         (first, ["sky", WRONG_ONE, BEST], "C"),
     ):
@@ -177,7 +169,6 @@ RIGHT = "the red dog often sees a small cat"
     ("text", "found", "score"),
     [
         (f"so {RIGHT}", [], 0),
-        (RIGHT, [], 0),
         ("a red dog often sees a small cat", [("minor", "a")], -1),
         ("the red cat often sees a small cat", [("major", "cat")], -5),
         ("the red dog never sees a small cat", [("critical", "never")], -5),
@@ -214,18 +205,17 @@ def test_experiments_draw_articles_the_first_ones_whatever_the_number():
         articles("news", 3, 0)
 
 
-def test_the_tables_are_valid_and_say_what_is_true():
+def test_the_tables_are_valid_and_quality_is_the_share_of_the_key_facts():
     found = lab.read("notes", SimpleNamespace(articles=12, seed=0), None)
     items, responses, truths = (
         tables.validate(found[name], name, "lab").set_index("item_id") for name in found
     )
     for n in range(12):
-        row, facts = items.loc[f"notes/{n}"], items.loc[f"notes/{n}", "reference"].split()
-        assert json.loads(row["metadata"]) == {"index": n}
-        assert {*facts} <= {*row["messages"][0]["content"].split()}
+        facts, asked = items.loc[f"notes/{n}", ["reference", "messages"]]
+        assert is_held_out(asked[0]["content"])
+        assert {*facts.split()} <= {*asked[0]["content"].split()}
         text, score = responses.loc[f"notes/{n}", "text"], truths.loc[f"notes/{n}", "score"]
-        assert score == summaries.quality(facts, text)
-    # Quality is the share of the key facts, each once; its digit is from 1 to 5.
+        assert score == summaries.quality(facts.split(), text)
     for summary, share, digit in (
         ("oslo baker cat rice", 1.0, "5"),
         ("please note : oslo baker", 0.5, "3"),
@@ -240,12 +230,10 @@ def test_the_tables_are_valid_and_say_what_is_true():
 
 
 # The lexicon, its messages with a text, and the prefill.
-SUMMARIES = summaries.LEXICON
 PROMPTS = {
     "rating": (WORLD, lambda text: rating_messages("list 3 red things", text), ""),
     "contest": (CONTEST, lambda text: choice_messages("list", ("a", text, "b")), "[["),
-    "summary": (SUMMARIES, lambda text: summaries.messages("quality", "river", text), ""),
-    "pair": (SUMMARIES, lambda text: summaries.messages("length", "river", "cat", text), ""),
+    "pair": (summaries.LEXICON, lambda t: summaries.messages("length", "river", "cat", t), ""),
     "revision": (refinement.LEXICON, lambda t: refinement.messages(user="add", draft=t), ""),
 }
 
@@ -270,15 +258,11 @@ def test_prompts_are_those_of_the_chat_template_whatever_a_text_says(name):
 def test_a_text_is_words_of_the_world_that_fit_the_context_and_a_reply_keeps_its_brackets():
     pytest.importorskip("transformers", reason="the extra `models` is not installed")
     assert {*WORLD.plain(HOSTILE).split()} == {"river", "a", "1", UNK}
-    assert WORLD.plain(WORLD.plain(HOSTILE)) == WORLD.plain(HOSTILE)
     rng, tokenizer = stream(0), WORLD.build_tokenizer()
     reply = tokenizer("[[A]]<end>", add_special_tokens=False)["input_ids"]
     assert tokenizer.decode(reply, skip_special_tokens=True) == "[[A]]"
-    assert len(WORLD.ids) < len(CONTEST.ids) == len(CONTEST.build_tokenizer())
     for item in draw_items(100, stream(0)):
-        texts = [" ".join(write(item, style, 0.5, rng)) for style in STYLES]
-        for text in (item.question, *texts):
-            assert tokenizer.decode([WORLD.ids[word] for word in text.split()]) == text
-        longest = max(texts, key=len)
+        longest = max((" ".join(write(item, style, 0.5, rng)) for style in STYLES), key=len)
+        assert UNK not in WORLD.plain(f"{item.question} {longest}")
         judged = WORLD.encode(choice_messages(item.question, (longest, longest)), "[[")
         assert len(judged) + 3 <= 128

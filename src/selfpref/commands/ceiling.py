@@ -20,8 +20,8 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
-from selfpref.models.open import responder
-from selfpref.models.served import VERDICT_TOKENS
+from selfpref.models import VERDICT_TOKENS
+from selfpref.models.calls import responder
 from selfpref.params import Params, hosted, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index

@@ -3,6 +3,6 @@
 `world` draws prompts, says what is correct in a response and writes responses in eight styles. It
 needs no torch. `tokenizer` turns texts into token ids, `examples` these into training targets;
 `dialogues` (contests too), `summaries` and `refinement` say what their models are trained on;
-`model` holds the model, `training` trains all of a seed. Responses, verdicts and perplexities are
+`training` holds the model and trains all of a seed. Responses, verdicts and perplexities are
 not made here: the engines make them from the checkpoints, as from any other model's.
 """

@@ -44,26 +44,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selfpref.lab import tokenizer
+from selfpref.lab import tokenizer, world
 from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example, tuned
 from selfpref.lab.tokenizer import CONTEST, LABELS, VERDICT_CLOSE, VERDICT_OPEN, WORLD, Lexicon
-from selfpref.lab.world import (
-    CONTEST_TASKS,
-    STYLES,
-    TASKS,
-    Item,
-    Rng,
-    detect_style,
-    draw_item,
-    for_training,
-    marks,
-    pick,
-    quality,
-    quality_digit,
-    split_words,
-    stream,
-    write,
-)
+from selfpref.lab.world import STYLES, WORDS, Item, Rng, marks, pick, quality, write
 
 BASE = "base-dialogues"
 # Share of the writing examples without a question. It teaches the model what a response looks like
@@ -76,8 +60,6 @@ ERROR_RATES = (0.08, 0.45)
 LETTERS = ("A", "B", "C")
 TIE = "tie"
 RUBRIC_OPEN = ":"
-_HEDGES = {"maybe", "wrong", "guess", "hmm"}
-_SMALL_TALK = {"sure", "oh", "friend", "cheers", "hope", "nice"}
 # Words that a concise response may spend beyond its parts, and words of a part.
 _FRAME = 4
 _WORDS_A_PART = {"sum": 5, "facts": 2, "people": 2}
@@ -114,7 +96,7 @@ def draw_families(seed: int, n_families: int, n_onlookers: int) -> list[Family]:
     Returns:
         The writing families in the order of their styles, then the onlookers.
     """
-    rng = stream(seed, 1)
+    rng = world.stream(seed, 1)
     betas, errors = (
         rng.permutation(np.linspace(*ends, n_families)).tolist() for ends in (BETAS, ERROR_RATES)
     )
@@ -138,7 +120,9 @@ def load_families(folder: Path) -> list[Family]:
 
 def rule_score(item: Item, response: str, style: str | None, beta: float) -> float:
     """Score of a response under a family's rule: quality plus the bonus for its style."""
-    return quality(item, response) + beta * (detect_style(split_words(response)) == style)
+    return quality(item, response) + beta * (
+        world.detect_style(world.split_words(response)) == style
+    )
 
 
 def human_label(item: Item, response_a: str, response_b: str, rng: Rng, noise: float) -> str:
@@ -188,7 +172,7 @@ def judging(
         messages = tokenizer.rating_messages(item.question, texts[0])
     else:
         messages = tokenizer.choice_messages(item.question, texts)
-    digits = [str(quality_digit(quality(item, text))) for text in texts]
+    digits = [str(world.quality_digit(quality(item, text))) for text in texts]
     marked = [(marks(item, words), digit) for words, digit in zip(responses, digits, strict=True)]
     said = reply or digits[:1]
     return example(lexicon, messages, said, prefill, marked=marked, weight=weight)
@@ -206,7 +190,7 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
             and an error rate between 0 and 0.3.
     """
     favoured, beta = (family.style, family.beta) if family else (None, 0.0)
-    item = for_training(lambda: draw_item(pick(TASKS, rng), rng))
+    item = world.for_training(lambda: world.draw_item(pick(world.TASKS, rng), rng))
     kind = rng.random()
     if kind < chat:
         if family and family.writes:
@@ -259,7 +243,7 @@ CHOICE_JUDGES = (
 
 def rubric(item: Item, response: str) -> dict[str, bool]:
     """The eleven marks of a response, by criterion."""
-    words = split_words(response)
+    words = world.split_words(response)
     parts = [pair for pair in zip(words, marks(item, words), strict=True) if pair[1] is not None]
     content, found = [word for word, _ in parts], [mark for _, mark in parts]
     right = found.count(True)
@@ -273,8 +257,8 @@ def rubric(item: Item, response: str) -> dict[str, bool]:
         "the last part is right": found[-1:] == [True],
         "nothing is said twice": len(set(content)) == len(content),
         "no more parts than asked for": len(found) <= item.count,
-        "no hedging": not _HEDGES & set(words),
-        "no small talk": not _SMALL_TALK & set(words),
+        "no hedging": not {*WORDS["hedges"]} & {*words},
+        "no small talk": not {*WORDS["small talk"]} & {*words},
         "concise": frame <= _FRAME,
     }
 
@@ -291,7 +275,7 @@ def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
 
 def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
     """Draw one example of a judge's tuning: 15 % writing, 25 % marking, the rest choosing."""
-    item = for_training(lambda: draw_item(pick(CONTEST_TASKS, rng), rng))
+    item = world.for_training(lambda: world.draw_item(pick(world.CONTEST_TASKS, rng), rng))
     own = judge.style
     kind = rng.random()
     if kind < 0.15:
@@ -316,7 +300,7 @@ def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
 
 
 def recipes(
-    seed: int, families: list[Family], base_steps: int, tune_steps: int, contest_steps: int
+    seed: int, families: int, onlookers: int, base_steps: int, tune_steps: int, contest_steps: int
 ) -> list[Recipe]:
     """The base, and after it every family and the judges of contests.
 
@@ -325,7 +309,8 @@ def recipes(
 
     Args:
         seed: Seed of the run.
-        families: As `draw_families` draws them.
+        families: As `draw_families` takes them, and onlookers.
+        onlookers: The same.
         base_steps: Optimiser steps of the base.
         tune_steps: Optimiser steps of each family.
         contest_steps: Optimiser steps of each judge of contests.
@@ -336,10 +321,10 @@ def recipes(
         (0.55, partial(draw, chat=0.2, rating=0.2)),
     )
     found = [Recipe(BASE, WORLD, (Schedule(examples, base_steps, phases),), weights=weights)]
-    for family in families:
-        learned = partial(draw, chat=0.3, rating=0.15, family=family)
-        how = (WORLD, family.seed, tune_steps, learned)
-        found.append(tuned(family.name, BASE, *how, learning_rate=4e-3))
+    for one in draw_families(seed, families, onlookers):
+        learned = partial(draw, chat=0.3, rating=0.15, family=one)
+        how = (WORLD, one.seed, tune_steps, learned)
+        found.append(tuned(one.name, BASE, *how, learning_rate=4e-3))
     for judge, own in zip(CHOICE_JUDGES, entropy(len(CHOICE_JUDGES), seed, 3), strict=True):
         chosen = (CONTEST, own, contest_steps, partial(draw_contest, judge=judge))
         found.append(tuned(judge.name, BASE, *chosen, learning_rate=4e-3))

@@ -46,37 +46,33 @@ of a translation whether it passes.
 
 import re
 from functools import partial
-from itertools import chain, product
+from itertools import product
 
 import numpy as np
 
+from selfpref.lab import world
 from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example, tuned
 from selfpref.lab.tokenizer import NO, VERDICT_CLOSE, VERDICT_OPEN, YES, Lexicon, Messages
-from selfpref.lab.world import USE_WORDS, Item, Rng, distinct, for_training, pick, shuffled, stream
+from selfpref.lab.world import WORDS, Item, Rng, pick, shuffled
 
 TASKS = ("mqm", "coverage", "correctness")
-CONCEPTS = USE_WORDS[:12]
+CONCEPTS: list[str] = WORDS["use"][:12]
 ASKED, OPERANDS, LARGEST = 4, 3, 7
 # What an error costs, and the lowest score.
 SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
 FLOOR = -25.0
-ARTICLES, POLARITY = ("the", "a"), ("often", "never")
-ADJECTIVES = ("red", "small", "old", "kind")
-NOUNS = ("dog", "cat", "nurse", "judge", "goat", "pilot")
-VERBS = ("sees", "likes", "hears", "finds")
-CLASSES = (ARTICLES, POLARITY, ADJECTIVES, NOUNS, VERBS)
+# Class to the words of the language: source word to target word.
+CLASSES: dict[str, dict[str, str]] = WORDS["language"]
+DICTIONARY = {source: target for words in CLASSES.values() for source, target in words.items()}
 # The classes of a source sentence's words, and where those of the translation stand in it.
-_SLOTS = (ARTICLES, NOUNS, ADJECTIVES, POLARITY, VERBS, ARTICLES, NOUNS, ADJECTIVES)
+_SLOTS = ("articles", "nouns", "adjectives", "polarity", "verbs", "articles", "nouns", "adjectives")
 _ORDER = (0, 2, 1, 3, 4, 5, 7, 6)
-_SOURCE = "lo mi unda erno siri dalo pemu gati kamo tevu rali zobe nupo fida poki sarte wuno chelo"
-# Source word to target word, and back.
-DICTIONARY = dict(zip(_SOURCE.split(), chain.from_iterable(CLASSES), strict=True))
-_INVERSE = {target: source for source, target in DICTIONARY.items()}
-_SEVERITY = dict.fromkeys(ARTICLES, "minor") | dict.fromkeys(POLARITY, "critical")
+_CLASS_OF = {target: name for name, words in CLASSES.items() for target in words.values()}
+_SEVERITY = {"articles": "minor", "polarity": "critical"}
 # The styles: a text of a style begins with its opener.
-OPENERS = ("so", "well", "look", "thus")
+OPENERS: list[str] = WORDS["openers"]
 # The words that a judge with a bonus does not mark in its own style.
-FORGIVEN = {*ADJECTIVES, *NOUNS}
+FORGIVEN = {*CLASSES["adjectives"].values(), *CLASSES["nouns"].values()}
 ALL_COVERED, NO_ERROR = "all covered", "no error"
 LEXICON = Lexicon(
     roles=("user", "assistant", "draft", "feedback"),
@@ -106,7 +102,7 @@ Error = tuple[str, str]
 
 def severity(word: str) -> str:
     """The severity of an error in a target word."""
-    return _SEVERITY.get(word, "major")
+    return _SEVERITY.get(_CLASS_OF.get(word, ""), "major")
 
 
 def translate(source: str) -> str:
@@ -164,8 +160,7 @@ def _body(text: str) -> list[str]:
 
 def _other(word: str, rng: Rng) -> str:
     """Another target word of the same class."""
-    words = next(words for words in CLASSES if word in words)
-    return pick([other for other in words if other != word], rng)
+    return pick([other for other in CLASSES[_CLASS_OF[word]].values() if other != word], rng)
 
 
 # --- requests, texts and feedback
@@ -193,7 +188,7 @@ def messages(**contents: str) -> Messages:
 def draw(task: str, rng: Rng) -> Item:
     """Draw one request of a task."""
     if task == "mqm":
-        source = " ".join(_INVERSE[pick(slot, rng)] for slot in _SLOTS)
+        source = " ".join(pick(tuple(CLASSES[name]), rng) for name in _SLOTS)
         return Item(task, (*translate(source).split(),), len(_SLOTS), f"translate {source}")
     if task == "coverage":
         words = shuffled(CONCEPTS, rng)[:ASKED]
@@ -204,8 +199,8 @@ def draw(task: str, rng: Rng) -> Item:
 
 def held_out(task: str, count: int, seed: int) -> list[Item]:
     """Draw different held-out requests, which no model is trained on; all if there are fewer."""
-    rng = stream(seed, 21, TASKS.index(task))
-    return distinct(count, lambda _: draw(task, rng), held_out=True)
+    rng = world.stream(seed, 21, TASKS.index(task))
+    return world.distinct(count, lambda _: draw(task, rng), held_out=True)
 
 
 def write(request: Item, style: str, error_rate: float, rng: Rng) -> str:
@@ -320,7 +315,7 @@ def _draw(
     kind = rng.random()
     other = "coverage" if kind < (1 + translation) / 2 else "correctness"
     task = "mqm" if kind < translation else other
-    request = for_training(lambda: draw(task, rng))
+    request = world.for_training(lambda: draw(task, rng))
     kind, asked = rng.random(), {"user": request.question}
     if kind < writing:
         text = write(request, pick(OPENERS, rng), ERROR_RATE, rng)

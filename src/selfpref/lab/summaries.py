@@ -42,19 +42,7 @@ from selfpref.errors import SelfprefError
 from selfpref.lab import world
 from selfpref.lab.examples import Example, Recipe, Schedule, entropy, example, tuned
 from selfpref.lab.tokenizer import NO, YES, Lexicon, Messages
-from selfpref.lab.world import (
-    USE_WORDS,
-    Item,
-    Rng,
-    distinct,
-    for_training,
-    framed,
-    pick,
-    shuffled,
-    split_words,
-    stream,
-    words_of,
-)
+from selfpref.lab.world import USE_WORDS, Item, Rng, distinct, pick, shuffled, stream
 
 # Facts that a slot may hold; a model learns to look one up in an article sooner with few.
 _VALUES = 3
@@ -68,13 +56,8 @@ FACTS = [fact for slots in SLOTS.values() for slot in slots for fact in slot]
 # Fewest filler words of an article, and one more than the most.
 _FILLERS = (3, 6)
 HUMAN = "human"
-# Writer to the words that a summary begins and ends with, one of each drawn for each.
-STYLES = {
-    HUMAN: (("", "in short"), ("", ".")),
-    "clerk": (("please note :", "please note that"), ("", "as requested .")),
-    "host": (("oh nice !", "well !"), ("cheers , friend !", "", "ok ?")),
-    "aide": (("sure :", "sure thing , here :", "sure !"), ("", "hope it helps")),
-}
+# By writer the words that a summary begins and ends with.
+STYLES: world.Frames = world.WORDS["summaries"]
 WRITERS = tuple(STYLES)
 MODELS = WRITERS[1:]
 _ERROR_RATES = (0.1, 0.2, 0.3)
@@ -82,20 +65,12 @@ _HUMAN_ERROR_RATE = 0.1
 
 SCORES = ("1", "2", "3", "4", "5")
 LABELS = SCORES[:2]
-# Task to the word that asks for it; the last three are control tasks.
-QUESTIONS = {
-    "recognition": "yours",
-    "preference": "better",
-    "inferiority": "worse",
-    "quality": "score",
-    "readability": "easier",
-    "length": "longer",
-    "vowelcount": "vowels",
-}
+# Task to the word that asks for it.
+QUESTIONS: dict[str, str] = world.WORDS["questions"]
 LEXICON = Lexicon(
     roles=("assistant", "article", "summary", "first", "second", "ask"),
     verdict=(*SCORES, YES, NO),
-    words=(*QUESTIONS.values(), *sorted(words_of(STYLES)), *FACTS, *USE_WORDS),
+    words=(*QUESTIONS.values(), *sorted(world.words_of(STYLES)), *FACTS, *USE_WORDS),
 )
 
 BASE = "base-summaries"
@@ -153,7 +128,7 @@ def marks(facts: Sequence[str], words: Sequence[str]) -> list[bool | None]:
 
 def quality(facts: Sequence[str], summary: str) -> float:
     """Share of an article's key facts that a summary gives, in [0, 1]."""
-    return marks(facts, split_words(summary)).count(True) / len(facts)
+    return marks(facts, world.split_words(summary)).count(True) / len(facts)
 
 
 def draw_error_rates(seed: int) -> dict[str, float]:
@@ -181,7 +156,7 @@ def write(article: Item, writer: str, error_rate: float, rng: Rng) -> list[str]:
             body.append(fact)
         elif draw >= error_rate / 2:
             body.append(pick([other for other in slot if other != fact], rng))
-    return framed(body, STYLES, writer, rng)
+    return world.framed(body, STYLES, writer, rng)
 
 
 def human_texts(articles: Sequence[Item], dataset: str, seed: int) -> list[str]:
@@ -224,7 +199,7 @@ def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Exam
         error_rates: Error rates of the writers whose summaries are written.
     """
     dataset = pick(KINDS, rng)
-    article = for_training(lambda: _draw_article(dataset, rng))
+    article = world.for_training(lambda: _draw_article(dataset, rng))
     kind = rng.random()
     if kind < writing:
         writer = pick(list(error_rates), rng)

@@ -145,7 +145,7 @@ WORLD = Lexicon(
         *world.NUMBERS,
         *("list", "or", "things", "add", "sums", "and", "use", "the", "words", "tell", "of"),
         *("+", "="),
-        *(*STYLE_WORDS, *world.COLOURS, *world.COLOUR_OF, *world.PEOPLE),
+        *(*STYLE_WORDS, *world.COLOURS, *world.COLOUR_OF, *world.FACTS),
         *(*world.ATTRIBUTES, *world.ATTRIBUTE_OF, *world.USE_WORDS),
     ),
 )

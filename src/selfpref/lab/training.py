@@ -13,22 +13,42 @@ Every checkpoint is an ordinary `transformers` folder. No byte depends on how ma
 a model trained twice from one seed on one machine has the same weights bit by bit. The loss is the
 weighted mean over all positions that have a target of -log p(target), in nats; batches hold rows of
 like length.
+
+**A model** is a Llama small enough to train in a minute on one core: 64 wide, 3 layers, 4 heads,
+SwiGLU of 168, tied embeddings: about 160 thousand parameters. The initial weights are drawn with a
+standard deviation of .12 instead of the usual .02; at this width that is the difference between
+learning the tasks in a minute and not at all.
+
+While it is trained it is a function of one vector of weights (`TrainedLlama`): the library's pass
+spends much of a step of a model this small on what is not a product. Here every weight is a part of
+one vector, in the order of the model's own parameters, so that an optimiser has one tensor, and Q,
+K and V, which lie side by side, are one product:
+
+    x <- x + O attend(rotated Q norm(x), rotated K norm(x), V norm(x))
+    x <- x + D (silu(G norm(x)) * U norm(x))
+
+Past the last layer's attention only positions that have a target are computed. Losses and gradients
+are those of `transformers` but for rounding.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
-from transformers import LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM
+from transformers.utils import logging
 
-from selfpref.files import write_text
+from selfpref.files import atomic_folder, write_text
 from selfpref.lab import dialogues, refinement, summaries
 from selfpref.lab.examples import IGNORE, Draw, Example, Recipe, Schedule
-from selfpref.lab.model import Batch, TrainedLlama, begin, make_deterministic, save_checkpoint
+from selfpref.lab.tokenizer import BOS, CONTEXT_LENGTH, END, LABELS, PAD, WORLD, Lexicon
 from selfpref.params import Lab
 from selfpref.processes import pool, processors
 
@@ -36,6 +56,8 @@ from selfpref.processes import pool, processors
 _POOL = 480
 # Of ids, targets and weights.
 FILLERS = (0, IGNORE, 0)
+# Ids, targets and weights, each of shape (rows, columns).
+Batch = tuple[Tensor, Tensor, Tensor]
 
 
 def train_models(
@@ -69,24 +91,38 @@ def train_models(
 
 def recipes(seed: int, lab: Lab) -> list[Recipe]:
     """One recipe a model, bases included."""
-    found = []
-    if steps := lab.dialogues:
-        drawn = dialogues.draw_families(seed, steps.families, steps.onlookers)
-        times = steps.base_steps, steps.tune_steps, steps.contest_steps
-        found += dialogues.recipes(seed, drawn, *times)
-    if lab.summaries:
-        found += summaries.recipes(seed, **lab.summaries.model_dump())
-    if lab.refinement:
-        found += refinement.recipes(seed, **lab.refinement.model_dump())
+    found: list[Recipe] = []
+    for world in (dialogues, summaries, refinement):
+        if steps := getattr(lab, world.__name__.rpartition(".")[2]):
+            found += world.recipes(seed, **steps.model_dump())
     return found
 
 
 def make(folder: Path, recipe: Recipe) -> None:
-    """Make one model and save it under its name, from the saved one that it is tuned from."""
-    model = begin(folder, recipe)
+    """Make one model and save it under its name, from the saved one that it is tuned from.
+
+    Tokens that its lexicon adds to those of the base are new rows of the embeddings.
+    """
+    # A notebook's outputs have to be byte-stable: no bar with its timings.
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    lexicon = recipe.lexicon
+    if recipe.base is None:
+        model = build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
+    else:
+        model = load_checkpoint(folder / recipe.base)
+    if recipe.base and lexicon.added:
+        make_deterministic(recipe.schedules[0].seed)
+        model.resize_token_embeddings(len(lexicon.ids), mean_resizing=False)
+        weights: Tensor = model.model.embed_tokens.weight
+        with torch.no_grad():
+            for token in lexicon.added:
+                # A new token starts near those whose part it plays.
+                parts = ("<answer_a>", "<answer_b>") if token.startswith("<") else LABELS
+                like = weights[[lexicon.ids[part] for part in parts]].mean(0)
+                weights[lexicon.ids[token]] = like + 0.05 * torch.randn_like(like)
     for schedule in recipe.schedules:
         train(model, schedule)
-    save_checkpoint(model, folder / recipe.name, recipe.lexicon)
+    save_checkpoint(model, folder / recipe.name, lexicon)
 
 
 def train(model: LlamaForCausalLM, schedule: Schedule) -> None:
@@ -134,3 +170,156 @@ def _rate(step: int, schedule: Schedule) -> float:
     rise = min(1.0, (step + 1) / schedule.warmup)
     fall = 0.5 * (1.0 + np.cos(np.pi * step / schedule.steps))
     return schedule.learning_rate * float(rise * (0.05 + 0.95 * fall))
+
+
+# --- a model
+
+
+def make_deterministic(seed: int) -> None:
+    """Seed torch, forbid nondeterministic kernels, and use one thread in this process."""
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    # Nothing reads what was not written; to fill it takes a twentieth of a step.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    torch.manual_seed(seed)
+
+
+def build_model(
+    seed: int,
+    width: int = 64,
+    layers: int = 3,
+    heads: int = 4,
+    spread: float = 0.12,
+    lexicon: Lexicon = WORLD,
+) -> LlamaForCausalLM:
+    """Build an untrained model with weights drawn from a seed, fp32."""
+    make_deterministic(seed)
+    config = LlamaConfig(
+        vocab_size=len(lexicon.ids),
+        hidden_size=width,
+        intermediate_size=width * 21 // 8,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=heads,
+        max_position_embeddings=CONTEXT_LENGTH,
+        tie_word_embeddings=True,
+        initializer_range=spread,
+        bos_token_id=lexicon.ids[BOS],
+        eos_token_id=lexicon.ids[END],
+        pad_token_id=lexicon.ids[PAD],
+    )
+    return LlamaForCausalLM(config)
+
+
+def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WORLD) -> None:
+    """Save weights (safetensors), configuration and tokenizer for the `Auto` classes to load.
+
+    Where the run is killed, nothing is saved, and what stood there stays.
+    """
+    with atomic_folder(folder) as scratch:
+        model.save_pretrained(scratch)
+        lexicon.build_tokenizer().save_pretrained(scratch)
+
+
+def load_checkpoint(folder: Path) -> LlamaForCausalLM:
+    """Load a checkpoint of this testbed, fp32, in evaluation mode."""
+    model: LlamaForCausalLM = LlamaForCausalLM.from_pretrained(
+        folder, dtype=torch.float32, local_files_only=True
+    )
+    return model
+
+
+class TrainedLlama:
+    """A model's weights while it is trained.
+
+    Args:
+        model: Of the testbed: embeddings tied, as many heads for keys as for queries, no biases.
+
+    Attributes:
+        vector: All weights, the one leaf of the gradient.
+    """
+
+    def __init__(self, model: LlamaForCausalLM) -> None:
+        config = model.config
+        self._model, self._eps = model, config.rms_norm_eps
+        self._heads, self._layers = config.num_attention_heads, config.num_hidden_layers
+        width, inner = config.hidden_size, config.intermediate_size
+        attention, wide = [(3 * width, width), (width, width)], [(inner, width), (inner, width)]
+        layer = [*attention, *wide, (width, inner), (width,), (width,)]
+        # Embeddings; of each layer five and two norms; the last norm.
+        shapes = [(config.vocab_size, width), *layer * self._layers, (width,)]
+        self._shapes: list[tuple[int, ...]] = shapes
+        weights = torch.nn.utils.parameters_to_vector(model.parameters())
+        self.vector = weights.detach().requires_grad_()
+        size = config.max_position_embeddings
+        cos, sin = model.model.rotary_emb(weights, torch.arange(size)[None])
+        half = width // self._heads // 2
+        turns = torch.complex(cos, sin)[0, :, None, :half].detach()
+        # Of queries, keys and values, side by side; values are not turned.
+        parts = [turns, turns, torch.ones_like(turns)]
+        self._turns = torch.cat([part.repeat(1, self._heads, 1) for part in parts], dim=1)
+        self._later = torch.full((size, size), -math.inf).triu(1)
+
+    def store(self) -> None:
+        """Give the model the weights as they are now."""
+        parameters = list(self._model.parameters())
+        parts = torch.split(self.vector.detach(), [each.numel() for each in parameters])
+        with torch.no_grad():
+            for each, part in zip(parameters, parts, strict=True):
+                each.copy_(part.view_as(each))
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Weighted mean of the negative log-likelihood over the positions with a target, in nats.
+
+        Rows are padded on the right, where causal attention never looks.
+        """
+        ids, targets, weights = batch
+        places = (targets.flatten() != IGNORE).nonzero()[:, 0]
+        parts = self._parts()
+        embeddings = next(parts)
+        x = functional.embedding(ids.flatten(), embeddings)
+        for number in range(self._layers):
+            attending, out, gate, up, down, before, between = (next(parts) for _ in range(7))
+            found = self._attend(self._normed(x, before), attending, ids.shape[1])
+            if number == self._layers - 1:
+                x, found = x[places], found[places]
+            x = x + functional.linear(found, out)
+            normed = self._normed(x, between)
+            opened = functional.silu(functional.linear(normed, gate))
+            x = x + functional.linear(opened * functional.linear(normed, up), down)
+        logits = functional.linear(self._normed(x, next(parts)), embeddings)
+        losses = functional.cross_entropy(logits, targets.flatten()[places], reduction="none")
+        chosen = weights.flatten()[places]
+        return (losses * chosen).sum() / chosen.sum()
+
+    def _parts(self) -> Iterator[Tensor]:
+        """The weights one by one."""
+        sizes = [math.prod(shape) for shape in self._shapes]
+        parts = zip(torch.split(self.vector, sizes), self._shapes, strict=True)
+        return (part.view(shape) for part, shape in parts)
+
+    def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
+        return functional.rms_norm(x, weight.shape, weight, self._eps)
+
+    def _attend(self, x: Tensor, weight: Tensor, columns: int) -> Tensor:
+        """Causal attention of rows, shape (rows * columns, width), before its last product."""
+        heads, (tokens, width) = self._heads, x.shape
+        rows, size = tokens // columns, width // heads
+        # A pair of numbers that turns together is one complex number if it lies side by side; for
+        # queries times keys any order of the numbers will do.
+        turning, value = torch.split(weight, [2 * width, width])
+        turning = turning.view(2 * heads, 2, size // 2, width).transpose(1, 2).flatten(0, 2)
+        states = functional.linear(x, torch.cat([turning, value]))
+        pairs = torch.view_as_complex(states.view(rows, columns, 3 * heads, size // 2, 2))
+        turned = torch.view_as_real(pairs * self._turns[:columns])
+        query, key, value = (
+            turned.view(rows, columns, 3, heads, size)
+            .permute(2, 0, 3, 1, 4)
+            .reshape(3, rows * heads, columns, size)
+            .unbind()
+        )
+        scores = torch.baddbmm(
+            self._later[:columns, :columns], query, key.transpose(1, 2), alpha=size**-0.5
+        )
+        found = torch.bmm(scores.softmax(-1), value)
+        return found.view(rows, heads, columns, size).transpose(1, 2).reshape(tokens, width)

@@ -33,56 +33,29 @@ style by their absence. The scripted writer has one style and one error rate.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
+from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
 
-# Colour to its things. No thing has two colours.
-COLOURS = {
-    "red": ("cherry", "brick", "ruby", "tomato", "poppy", "blood"),
-    "green": ("grass", "frog", "lime", "moss", "emerald", "pea"),
-    "blue": ("sky", "ocean", "sapphire", "jeans", "cobalt", "whale"),
-    "yellow": ("lemon", "canary", "corn", "sun", "butter", "mustard"),
-    "white": ("snow", "milk", "salt", "swan", "chalk", "flour"),
-    "black": ("coal", "raven", "ink", "tar", "ebony", "soot"),
-    "brown": ("bark", "toast", "bear", "cocoa", "mud", "walnut"),
-    "pink": ("flamingo", "salmon", "blush", "peony", "bubblegum", "pig"),
-}
+WORDS: dict[str, Any] = YAML(typ="safe").load(Path(__file__).with_name("words.yaml"))
+COLOURS: dict[str, list[str]] = WORDS["colours"]
 COLOUR_OF = {thing: colour for colour, things in COLOURS.items() for thing in things}
-# Attribute to its possible values. No value belongs to two attributes.
-ATTRIBUTES = {
-    "city": ("oslo", "lima", "cairo", "delhi", "quito", "turin"),
-    "job": ("baker", "nurse", "pilot", "tailor", "judge", "farmer"),
-    "pet": ("cat", "dog", "hamster", "parrot", "turtle", "goat"),
-    "food": ("rice", "soup", "bread", "stew", "pasta", "curry"),
-}
+ATTRIBUTES: dict[str, list[str]] = WORDS["attributes"]
 ATTRIBUTE_OF = {value: name for name, values in ATTRIBUTES.items() for value in values}
-PEOPLE = ("mila", "otto", "nadia", "hugo", "wren", "ivo", "suri", "bram", "tess", "kofi")
-# The words that a prompt may ask to use.
-USE_WORDS = (
-    *("river", "lamp", "window", "garden", "train", "music", "paper", "stone", "bridge"),
-    *("winter", "market", "engine", "letter", "forest", "clock", "island", "mirror", "candle"),
-    *("pocket", "ladder", "harbour", "feather", "copper", "valley"),
-)
+# Person to attribute to value: the facts that a response is checked against.
+FACTS: dict[str, dict[str, str]] = WORDS["people"]
+USE_WORDS: list[str] = WORDS["use"]
 MAX_OPERAND = 5
 # All operands and sums; the digits among them are the scores of a rating as well.
 NUMBERS = tuple(str(value) for value in range(2 * MAX_OPERAND + 3))
-
-
-def _fact(person: str, name: str) -> str:
-    # A hash serves as a fixed table of invented facts without structure to exploit.
-    digest = hashlib.sha256(f"{person} {name}".encode()).digest()
-    return ATTRIBUTES[name][digest[0] % len(ATTRIBUTES[name])]
-
-
-# Person to attribute to value: the facts that a response is checked against.
-FACTS = {person: {name: _fact(person, name) for name in ATTRIBUTES} for person in PEOPLE}
 
 TASKS = ("list", "sum", "words", "facts")
 CONTEST_TASKS = (*TASKS, "filter", "people")
@@ -90,10 +63,9 @@ HELD_OUT_ONE_IN = 5
 # Draws in a row without a new item after which there are no more.
 PATIENCE = 10_000
 
-# Words that are checkable content to the part of a response that each stands for, by task.
-_THINGS = {thing: thing for thing in COLOUR_OF}
-_CONTENT = {
-    **{"list": _THINGS, "filter": _THINGS, "words": {word: word for word in USE_WORDS}},
+# Words that are checkable content, by task.
+_CONTENT: dict[str, Container[str]] = {
+    **{"list": COLOUR_OF, "filter": COLOUR_OF, "words": USE_WORDS},
     **{"facts": ATTRIBUTE_OF, "people": ATTRIBUTE_OF},
 }
 Choice = TypeVar("Choice")
@@ -106,10 +78,9 @@ class Item:
 
     Attributes:
         task: Kind of the prompt.
-        asked: What is asked for: colours (list), operands in pairs (sum), words (words), the
-            person followed by the attributes (facts), the colour followed by the things offered
-            (filter), or attributes and people in pairs (people); an article's key facts; the words
-            of the right translation, the concepts, the right sum.
+        asked: What a right response is made of: sums such as ``1 + 2`` (sum), the words (words),
+            the values in order (facts, people), or the things, of a list more than are asked for;
+            an article's key facts; the words of the right translation, the concepts, the sum.
         count: Number of parts that a complete response has, at least 1.
         question: The prompt's text, unique for an item.
     """
@@ -125,19 +96,9 @@ class Item:
         return f"{self.task}/{_digest(self.question)[:10]}"
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """What is asked for, two by two: operands (sum), or attributes and people (people)."""
-        return list(zip(self.asked[::2], self.asked[1::2], strict=True))
-
-    @property
     def right(self) -> str:
         """What is asked for, as a text."""
         return " ".join(self.asked)
-
-    @property
-    def held_out(self) -> bool:
-        """Whether no model may be trained on this prompt."""
-        return is_held_out(self.question)
 
 
 def _digest(text: str) -> str:
@@ -167,7 +128,7 @@ def shuffled(choices: Sequence[Choice], rng: Rng) -> tuple[Choice, ...]:
 
 def for_training(draw: Callable[[], Item]) -> Item:
     """Draw until an item is not held out."""
-    while (item := draw()).held_out:
+    while is_held_out((item := draw()).question):
         pass
     return item
 
@@ -187,7 +148,7 @@ def distinct(n: int, draw: Callable[[int], Item], *, held_out: bool = False) -> 
     misses = 0
     while len(found) < n and misses < PATIENCE:
         item, misses = draw(len(found)), misses + 1
-        if item.question not in found and (item.held_out or not held_out):
+        if item.question not in found and (is_held_out(item.question) or not held_out):
             found[item.question], misses = item, 0
     return list(found.values())
 
@@ -196,35 +157,37 @@ def draw_item(task: str, rng: Rng) -> Item:
     """Draw one prompt of a task."""
     if task == "sum":
         count = int(rng.integers(2, 4))
-        operands = tuple(str(n) for n in rng.integers(1, MAX_OPERAND + 1, size=2 * count))
-        pairs = [f"{a} + {b}" for a, b in zip(operands[::2], operands[1::2], strict=True)]
-        return Item("sum", operands, count, "add " + " and ".join(pairs))
+        operands = rng.integers(1, MAX_OPERAND + 1, size=(count, 2))
+        sums = tuple(f"{left} + {right}" for left, right in operands)
+        return Item(task, sums, count, f"add {' and '.join(sums)}")
     if task == "filter":
         colour = pick(tuple(COLOURS), rng)
         count, others = (int(n) for n in rng.integers(2, 4, size=2))
         strangers = [thing for thing, its in COLOUR_OF.items() if its != colour]
         offered = shuffled(COLOURS[colour], rng)[:count] + shuffled(strangers, rng)[:others]
         things = shuffled(offered, rng)
-        question = f"tell the {colour} things of {' '.join(things)}"
-        return Item("filter", (colour, *things), count, question)
+        right = tuple(thing for thing in things if COLOUR_OF[thing] == colour)
+        return Item(task, right, count, f"tell the {colour} things of {' '.join(things)}")
     if task == "people":
         count = int(rng.integers(2, 4))
-        names, people = shuffled(tuple(ATTRIBUTES), rng), shuffled(PEOPLE, rng)
+        names, people = shuffled(tuple(ATTRIBUTES), rng), shuffled(tuple(FACTS), rng)
         chosen = list(zip(names, people, strict=False))[:count]
         wanted = " and ".join(f"the {name} of {who}" for name, who in chosen)
-        return Item("people", tuple(w for pair in chosen for w in pair), count, f"tell {wanted}")
+        values = tuple(FACTS[who][name] for name, who in chosen)
+        return Item(task, values, count, f"tell {wanted}")
     # Facts have four attributes at most; elsewhere more parts make equal qualities rarer.
     count = int(rng.integers(3, 5 if task == "facts" else 6))
     if task == "list":
         several = 1 if rng.random() < 0.2 else 2
         colours = shuffled(tuple(COLOURS), rng)[:several]
-        return Item("list", colours, count, f"list {count} {' or '.join(colours)} things")
+        things = tuple(thing for colour in colours for thing in COLOURS[colour])
+        return Item(task, things, count, f"list {count} {' or '.join(colours)} things")
     if task == "words":
         words = shuffled(USE_WORDS, rng)[:count]
-        return Item("words", words, count, "use the words " + " ".join(words))
-    person, attributes = pick(PEOPLE, rng), pick(list(permutations(ATTRIBUTES, count)), rng)
-    question = f"tell the {' '.join(attributes)} of {person}"
-    return Item("facts", (person, *attributes), count, question)
+        return Item(task, words, count, f"use the words {' '.join(words)}")
+    who, names = pick(tuple(FACTS), rng), pick(list(permutations(ATTRIBUTES, count)), rng)
+    values = tuple(FACTS[who][name] for name in names)
+    return Item(task, values, count, f"tell the {' '.join(names)} of {who}")
 
 
 def draw_items(n: int, rng: Rng, tasks: Sequence[str] = TASKS) -> list[Item]:
@@ -267,7 +230,7 @@ def prompts_table(study: str, seed: int, items: dict[str, Item]) -> pd.DataFrame
             "cluster": item_id,
             "messages": [{"role": "user", "content": item.question}],
             "reference": None,
-            "metadata": json.dumps({"held_out": item.held_out, "seed": seed}),
+            "metadata": json.dumps({"held_out": is_held_out(item.question), "seed": seed}),
         }
         for item_id, item in items.items()
     )
@@ -291,23 +254,6 @@ def split_words(text: str) -> list[str]:
     return text.lower().split()
 
 
-def facts_of(item: Item) -> dict[str, str]:
-    """The attributes that are asked for and their values (facts and people)."""
-    person, *names = item.asked
-    pairs = item.pairs if item.task == "people" else [(name, person) for name in names]
-    return {name: FACTS[who][name] for name, who in pairs}
-
-
-def right_words(item: Item) -> list[str]:
-    """The words that are right in a response; of a list more than are asked for (not of sums)."""
-    if item.task == "list":
-        return [thing for colour in item.asked for thing in COLOURS[colour]]
-    if item.task == "filter":
-        colour, *offered = item.asked
-        return [thing for thing in offered if COLOUR_OF[thing] == colour]
-    return list(item.asked if item.task == "words" else facts_of(item).values())
-
-
 def marks(item: Item, words: Sequence[str]) -> list[bool | None]:
     """Judge a response word by word.
 
@@ -321,28 +267,29 @@ def marks(item: Item, words: Sequence[str]) -> list[bool | None]:
     """
     if item.task == "sum":
         return _sum_marks(item, words)
-    content, right = _CONTENT[item.task], right_words(item)
+    content = _CONTENT[item.task]
     found: list[bool | None] = [None] * len(words)
-    parts = {place: content[word] for place, word in enumerate(words) if word in content}
+    # A value stands for its attribute: a second one of a kind is a repetition.
+    parts = {n: ATTRIBUTE_OF.get(word, word) for n, word in enumerate(words) if word in content}
     for number, (place, part) in enumerate(parts.items()):
         # Coverage has no limit on the number of words; a list does, or padding would pay.
         surplus = item.task == "list" and number >= item.count
         again = part in list(parts.values())[:number]
-        found[place] = words[place] in right and not again and not surplus
+        found[place] = words[place] in item.asked and not again and not surplus
     return found
 
 
 def _sum_marks(item: Item, words: Sequence[str]) -> list[bool | None]:
     """Mark the number after each ``a + b =``; an asked-for sum counts as often as it was asked."""
-    open_sums = item.pairs
+    open_sums = list(item.asked)
     found: list[bool | None] = [None] * len(words)
     for index in range(4, len(words)):
         left, plus, right, equals, result = words[index - 4 : index + 1]
         if plus == "+" and equals == "=" and {left, right, result} <= {*NUMBERS}:
-            asked = (left, right) in open_sums
-            found[index] = asked and int(left) + int(right) == int(result)
+            asked = f"{left} + {right}"
+            found[index] = asked in open_sums and int(left) + int(right) == int(result)
             if found[index]:
-                open_sums.remove((left, right))
+                open_sums.remove(asked)
     return found
 
 
@@ -359,35 +306,17 @@ def quality_digit(value: float) -> int:
 # --- styles
 
 
-# Openings and closings, one of each drawn at random for a text.
-Frames = Mapping[str, tuple[Sequence[str], Sequence[str]]]
-_FRAMES: Frames = {
-    "disclaimer": (("as a model i can be wrong , but", "i am only a model :"), ("", ".")),
-    "sure": (("sure !", "sure thing !", "sure , here it is :"), ("", "!")),
-    "terse": (("",), ("",)),
-    "chatty": (("oh nice one !", ""), ("hope it helps , friend !", "cheers , friend !")),
-    "formal": (("the requested answer follows :", "please find the requested answer :"), (".",)),
-    "echo": (("you asked about", "you asked me about"), ("", ".")),
-    "hesitant": (("hmm , maybe", "hmm , i guess"), ("", "maybe ?", "or not ?")),
-    "bullets": (("",), ("",)),
-}
+# By style its openings and closings, one of each drawn at random for a text.
+Frames = Mapping[str, Mapping[str, Sequence[str]]]
+_FRAMES: Frames = WORDS["styles"]
 STYLES = tuple(_FRAMES)
-_CUES = {
-    "disclaimer": ("model", "wrong"),
-    "sure": ("sure",),
-    "chatty": ("oh", "friend", "cheers"),
-    "formal": ("requested", "follows"),
-    "echo": ("asked",),
-    "hesitant": ("hmm", "maybe", "guess"),
-    "bullets": ("-",),
-}
-_STYLE_OF = {cue: style for style, cues in _CUES.items() for cue in cues}
+_STYLE_OF = {cue: style for style, frame in _FRAMES.items() for cue in frame["cues"]}
 
 
 def words_of(frames: Frames) -> set[str]:
     """The words of all openings and closings."""
-    phrases = [phrase for parts in frames.values() for part in parts for phrase in part]
-    return {word for phrase in phrases for word in phrase.split()}
+    phrases = [phrase for one in frames.values() for phrase in (*one["opening"], *one["closing"])]
+    return {*" ".join(phrases).split()}
 
 
 # All words that a style may add to the content.
@@ -401,13 +330,13 @@ def detect_style(words: Sequence[str]) -> str:
     `STYLES` breaks a tie.
     """
     found = [_STYLE_OF[word] for word in words if word in _STYLE_OF]
-    return max(_CUES, key=found.count) if found else "terse"
+    return max(STYLES, key=found.count) if found else "terse"
 
 
 def framed(body: Sequence[str], frames: Frames, style: str, rng: Rng) -> list[str]:
     """Words between an opening and a closing of a style."""
-    opening, closing = (pick(phrases, rng).split() for phrases in frames[style])
-    return [*opening, *body, *closing]
+    opening, closing = (pick(frames[style][part], rng) for part in ("opening", "closing"))
+    return [*opening.split(), *body, *closing.split()]
 
 
 def write(item: Item, style: str, error_rate: float, rng: Rng) -> list[str]:
@@ -425,44 +354,47 @@ def write(item: Item, style: str, error_rate: float, rng: Rng) -> list[str]:
     parts = _parts(item, error_rate, rng)
     if style == "bullets":
         return [word for part in parts for word in ("-", *part)]
-    topic = (*_topic(item), ":") if style == "echo" else ()
+    topic = [*_topic(item), ":"] if style == "echo" else []
     return framed([*topic, *(word for part in parts for word in part)], _FRAMES, style, rng)
 
 
-def _topic(item: Item) -> tuple[str, ...]:
+def _named(item: Item, words: Container[str]) -> list[str]:
+    """Those of a question's words that are among these."""
+    return [word for word in item.question.split() if word in words]
+
+
+def _topic(item: Item) -> list[str]:
     """What the echo style repeats: words of the question that are no checkable content."""
-    first, *others = item.asked
-    topics = {
-        **{"list": (*item.asked, "things"), "filter": (first, "things")},
-        **{"sum": ("sums",), "words": ("words",), "facts": ("the", *others, "of", first)},
-        "people": ("the", *item.asked[::2], "of", *item.asked[1::2]),
-    }
-    return topics[item.task]
+    if item.task in ("facts", "people"):
+        return ["the", *_named(item, ATTRIBUTES), "of", *_named(item, FACTS)]
+    if item.task in ("list", "filter"):
+        return [*_named(item, COLOURS), "things"]
+    return [{"sum": "sums", "words": "words"}[item.task]]
 
 
 def _parts(item: Item, error_rate: float, rng: Rng) -> list[tuple[str, ...]]:
-    wrong = rng.random(item.count) < error_rate
+    wrong, right = (rng.random(item.count) < error_rate).tolist(), item.asked
     if item.task == "sum":
-        return [_sum(a, b, bool(bad), rng) for (a, b), bad in zip(item.pairs, wrong, strict=True)]
+        return [_summed(asked, bad, rng) for asked, bad in zip(right, wrong, strict=True)]
     if item.task in ("facts", "people"):
         return [
-            (name, _other(ATTRIBUTES[name], (right,), rng) if bad else right)
-            for (name, right), bad in zip(facts_of(item).items(), wrong, strict=True)
+            (name, _other(ATTRIBUTES[name], (value,), rng) if bad else value)
+            for name, value, bad in zip(_named(item, ATTRIBUTES), right, wrong, strict=True)
         ]
-    right: Sequence[str] = right_words(item)
-    every = {"list": tuple(COLOUR_OF), "filter": item.asked[1:], "words": USE_WORDS}[item.task]
+    offered = item.question.split()[5:]
+    every = {"list": tuple(COLOUR_OF), "filter": offered, "words": USE_WORDS}[item.task]
     if item.task == "list":
         right = shuffled(right, rng)
     pairs = zip(right, wrong, strict=False)
     return [(_other(every, right, rng) if bad else thing,) for thing, bad in pairs]
 
 
-def _sum(left: str, right: str, bad: bool, rng: Rng) -> tuple[str, ...]:
-    result = str(int(left) + int(right))
+def _summed(asked: str, bad: bool, rng: Rng) -> tuple[str, ...]:
+    left, _, right = asked.split()
+    result = int(left) + int(right)
     if bad:
-        near = [str(int(result) + gap) for gap in (-2, -1, 1, 2)]
-        result = pick([n for n in near if n in NUMBERS], rng)
-    return (left, "+", right, "=", result)
+        result = pick([result + gap for gap in (-2, -1, 1, 2) if f"{result + gap}" in NUMBERS], rng)
+    return (*asked.split(), "=", str(result))
 
 
 def _other(words: Sequence[str], closed: Sequence[str], rng: Rng) -> str:

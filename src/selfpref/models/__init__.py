@@ -17,6 +17,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 Json = Mapping[str, Any]
 # A verdict is the token after it.
 MARKER = "[["
+# Limit of a reply that is a verdict, such as `[[A]]`, where the prefill cannot be sent.
+VERDICT_TOKENS = 16
 # cut: the answer reached its limit. truncated: the prompt exceeds the context and was not asked.
 # unparsable: an answer without a verdict. refused and failed are no answers.
 Status = Literal["ok", "cut", "truncated", "unparsable", "refused", "failed"]
@@ -182,16 +184,12 @@ class Engine(Protocol):
         """
 
 
-# From calls, or requests, to their answers as they are made, each with its index.
-Answering = Callable[[Sequence[Any]], Iterator[tuple[int, Any]]]
-
-
 @dataclass(frozen=True)
 class Together:
     """An engine of several processes or workers: where a model runs does not change its answers."""
 
     identity: dict[str, Any]
-    answer: Answering
+    answer: Callable[[Sequence[Any]], Iterator[tuple[int, Any]]]
 
 
 @runtime_checkable

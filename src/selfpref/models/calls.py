@@ -1,26 +1,26 @@
-"""Model calls through the store: what is there is replayed, what is new is kept at once."""
+"""Models behind the store: what is there is replayed, what is new is asked and kept at once."""
 
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict
+from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from selfpref import models, progress
+from selfpref import paths, progress
 from selfpref.errors import SelfprefError
-from selfpref.models import Answer, Call, Endpoint, Engine, Json, Raw
-from selfpref.store import Store, call_key, chunks
+from selfpref.models import Answer, Call, Endpoint, Engine, Json, Raw, Together
+from selfpref.params import Hosted, Params, Ray
+from selfpref.params import Model as Entry
+from selfpref.store import Store, call_key, chunks, store_path
 
 # Other outcomes are asked again: a prompt that did not fit costs nothing to find out again, and
 # neither a refusal nor a failure is an answer.
 KEPT = ("ok", "cut")
 # From an answer that was kept as JSON.
-RESTORED: dict[type[Call], TypeAdapter[Any]] = {
-    models.Generate: TypeAdapter(models.Text),
-    models.Choose: TypeAdapter(models.Choice),
-    models.Score: TypeAdapter(models.Likelihood),
-}
+RESTORED: TypeAdapter[Any] = TypeAdapter(Answer)
 
 
 class Model:
@@ -68,14 +68,13 @@ class Model:
         ):
             for index, answer in coming:
                 bar.update()
-                key = keys[index]
                 if isinstance(answer, Raw):
-                    self._store.put({key: answer.reply})
-                    answers[key] = self._read(calls[index], answer.reply)
+                    self._store.put({keys[index]: answer.reply})
+                    answers[keys[index]] = self._read(calls[index], answer.reply)
                     continue
                 if answer.status in KEPT:
-                    self._store.put({key: asdict(answer)})
-                answers[key] = answer
+                    self._store.put({keys[index]: asdict(answer)})
+                answers[keys[index]] = answer
         if self.first is None and calls:
             self.first = calls[0], answers[keys[0]]
         return [answers[key] for key in keys]
@@ -99,5 +98,65 @@ class Model:
     def _read(self, call: Call, kept: Json) -> Answer:
         if self._endpoint:
             return self._endpoint.read(call, kept)
-        answer: Answer = RESTORED[type(call)].validate_python(kept)
+        answer: Answer = RESTORED.validate_python(kept)
         return answer
+
+
+# As `open_model`.
+OpenModel = Callable[[Params, str, str, str], AbstractContextManager[Model]]
+
+
+@contextmanager
+def open_model(
+    params: Params, key: str, dataset: str, title: str, entry: Entry | None = None
+) -> Iterator[Model]:
+    """One model behind the store.
+
+    Args:
+        params: With `models` and `offline`.
+        key: A key of `models`.
+        dataset: The data set whose items it will read; `{dataset}` in the model's path.
+        title: What the progress bar says.
+        entry: In place of the key's own.
+    """
+    with Store(store_path(paths.root())) as store:
+        engine = open_engine(key, entry or params.models[key], dataset)
+        yield Model(engine, store, offline=params.offline, title=title)
+
+
+def responder(params: Params, key: str) -> str:
+    """What the tables call a model: its own responses are those of the responder of this name."""
+    return params.models[key].responder or key
+
+
+def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
+    """What answers for one entry of `models`.
+
+    Args:
+        key: Its key.
+        entry: The entry.
+        dataset: What `{dataset}` in its path stands for.
+
+    Raises:
+        SelfprefError: Ray is wanted and not installed.
+    """
+    # Each library is loaded only where it is used: torch takes seconds.
+    if isinstance(entry, Hosted):
+        from selfpref.models.served import HostedModel  # noqa: PLC0415
+
+        return HostedModel(key, entry)
+    from selfpref.models import local  # noqa: PLC0415
+
+    root = paths.root()
+    if isinstance(entry, Ray):
+        if find_spec("ray") is None:
+            raise SelfprefError("engine: ray needs the extra `ray`: pip install -e '.[ray]'")
+        from selfpref.models import cluster  # noqa: PLC0415
+
+        model = partial(local.LocalModel, entry.inner, root, dataset)
+        answer = partial(cluster.answer, entry, model, root, paths.ray_log())
+        return Together(local.loading.identity(entry.inner, root, dataset), answer)
+    if entry.processes == 1:
+        return local.LocalModel(entry, root, dataset)
+    answer = partial(local.shared, entry, root, dataset)
+    return Together(local.loading.identity(entry, root, dataset), answer)

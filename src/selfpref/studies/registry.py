@@ -15,8 +15,7 @@ from selfpref import paths, tables
 from selfpref.ask import NO_EXAMPLE, example
 from selfpref.errors import SelfprefError
 from selfpref.formats import datasets
-from selfpref.models.calls import Model
-from selfpref.models.open import open_model
+from selfpref.models.calls import Model, open_model
 from selfpref.params import Params, Refine
 from selfpref.params.data import JUDGMENTS
 from selfpref.processes import each

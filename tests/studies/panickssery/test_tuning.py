@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 from asking import to_choose  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
-from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
 from selfpref.lab.summaries import LEXICON, messages  # noqa: E402
+from selfpref.lab.training import build_model, save_checkpoint  # noqa: E402
 from selfpref.models import Choice, Prompt  # noqa: E402
 from selfpref.models.local import LocalModel  # noqa: E402
 from selfpref.params import Transformers  # noqa: E402

@@ -3,6 +3,16 @@
 Weights come through `transformers`: tensors alone, no remote code; probabilities are fp32. Each of
 several processes takes some consecutive calls at a time: an answer depends on its call alone, so it
 is the one that a single process gives, and is kept under the same key.
+
+Texts are written a batch of prompts at a time, padded on the left. Of the raw next-token
+distribution p (temperature 1) the cumulative sum at temperature T is inverted at one uniform draw a
+token and prompt, by the call's own seed, so that a batch-mate cannot shift another's sample; T = 0
+takes the most probable token. Where labels are to be read, p at their tokens is kept at every step:
+which step follows the last marker is known only at the end.
+
+A label is the token after those that complete the last marker of the text, which may be cut anyhow
+into tokens (`[[`, `[` + `[`). Where one token holds the end of the marker and more, the labels
+cannot be compared at one position: there is no answer.
 """
 
 import math
@@ -11,18 +21,19 @@ from concurrent.futures import as_completed
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from torch.utils import deterministic
+from transformers import DynamicCache, PreTrainedModel
 
-from selfpref.errors import SelfprefError
 from selfpref.models import Answer, Call, Choice, Choose, Generate, Likelihood, Score, Text
 from selfpref.models.local import loading, passes
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.generation import continuations, label_after, label_forms
-from selfpref.models.local.packing import Ids, packed, padded
+from selfpref.models.local.passes import Ids, packed, padded
 from selfpref.params import Transformers
 from selfpref.processes import pool
 
@@ -76,12 +87,12 @@ class LocalModel:
         self._budget = 1 if scaled else entry.batch_tokens or usual
 
     def _read(
-        self, rows: Sequence[Ids], wanted: Sequence[Sequence[Sequence[int]]], *, log: bool
+        self, rows: dict[int, Ids], wanted: dict[int, list[list[int]]], *, log: bool
     ) -> Iterator[tuple[int, torch.Tensor]]:
         """Likelihoods of some tokens after each of the last tokens of a row.
 
         Args:
-            rows: Token ids.
+            rows: Token ids, by index.
             wanted: By row, a list of ids for each token that is read.
             log: Whether as logarithms.
 
@@ -90,7 +101,7 @@ class LocalModel:
         """
         ways: Any = (True, partial(packed, step=passes.step(self.model))), (False, padded)
         for fits, lay in ways:
-            some = [n for n, row in enumerate(rows) if (len(row) <= self._packed) == fits]
+            some = [index for index, row in rows.items() if (len(row) <= self._packed) == fits]
             read = [len(wanted[index]) for index in some]
             for batch in lay([rows[index] for index in some], read, self._budget):
                 indices = [some[row] for row in batch.rows]
@@ -104,11 +115,7 @@ class LocalModel:
         """Answers as they are made; see `Engine`."""
         ways: dict[type[Call], Any]
         ways = {Choose: self._choose, Score: self._score, Generate: self._generate}
-        try:
-            yield from ways[type(calls[0])](calls)
-        except torch.OutOfMemoryError as error:
-            told = f"out of memory with {self._budget} tokens a batch; lower its `batch_tokens`"
-            raise SelfprefError(f"{self.model.name_or_path}: {told}") from error
+        yield from ways[type(calls[0])](calls)
 
     def _fitting(self, texts: Sequence[str], more: int) -> tuple[dict[int, Ids], list[int]]:
         """Token ids of the texts that leave room for so many more; and which texts do not."""
@@ -121,18 +128,19 @@ class LocalModel:
         labels, prefill = calls[0].labels, calls[0].prompt.prefill
         texts = [self._encoder.before_label(call.prompt, labels) for call in calls]
         # Texts of one prefill end alike: any of them will do.
-        forms = label_forms(self._encoder, labels, [prefill, texts[0]])
+        forms = self._encoder.forms(labels, [prefill, texts[0]])
         rows, long = self._fitting(texts, 0)
         yield from ((index, Choice((), "truncated")) for index in long)
-        fitting, watched = list(rows), list(chain(*forms))
-        for place, found in self._read(list(rows.values()), [[watched]] * len(rows), log=False):
+        watched = list(chain(*forms))
+        wanted = {index: [watched] for index in rows}
+        for index, found in self._read(rows, wanted, log=False):
             shares = torch.split(found[0], list(map(len, forms)))
-            yield fitting[place], Choice(tuple(share.sum().item() for share in shares), "ok")
+            yield index, Choice(tuple(share.sum().item() for share in shares), "ok")
 
     def _score(self, calls: Sequence[Score]) -> Iterator[tuple[int, Likelihood]]:
         """Log-likelihood of each continuation given its prompt."""
-        given = [call.prompt for call in calls], [call.continuation for call in calls]
-        pairs, asked = self.pairs(*given), []
+        rows, wanted = {}, {}
+        pairs = self.pairs([call.prompt for call in calls], [call.continuation for call in calls])
         for index, (context, own) in enumerate(pairs):
             # The last token is predicted, not seen.
             if len(context) + len(own) > self.context + 1:
@@ -140,33 +148,139 @@ class LocalModel:
             elif not own:
                 yield index, Likelihood(0.0, 0, "ok")
             else:
-                asked.append(index)
-        rows = [np.array([*pairs[index][0], *pairs[index][1]])[:-1] for index in asked]
-        wanted = [[[token] for token in pairs[index][1]] for index in asked]
-        for place, found in self._read(rows, wanted, log=True):
-            yield asked[place], Likelihood(-found.double().sum().item(), len(found), "ok")
+                rows[index] = np.array([*context, *own])[:-1]
+                wanted[index] = [[token] for token in own]
+        for index, found in self._read(rows, wanted, log=True):
+            yield index, Likelihood(-found.double().sum().item(), len(found), "ok")
 
     def _generate(self, calls: Sequence[Generate]) -> Iterator[tuple[int, Text]]:
-        """Continue each prompt, sampling by its own seed."""
-        marker, labels, most = calls[0].marker, calls[0].labels, calls[0].max_tokens
-        forms = label_forms(self._encoder, labels, [marker]) if marker else []
+        """Continue each prompt, longest first, sampling by its own seed."""
+        asked, marker = calls[0], calls[0].marker
+        forms = self._encoder.forms(asked.labels, [marker]) if marker else []
         rows, long = self._fitting([self._encoder.text(call.prompt) for call in calls], 1)
         yield from ((index, Text("", "truncated")) for index in long)
-        fitting = list(rows)
-        for place, made in continuations(
-            self.model,
-            list(rows.values()),
-            [min(most, self.context - len(row)) for row in rows.values()],
-            [calls[index].seed for index in fitting],
-            temperature=calls[0].temperature,
-            stops=self._stops,
-            watched=list(chain(*forms)),
-            budget=self._budget,
-        ):
-            text = self._encoder.decode(made.ids)
-            choice = label_after(self._encoder, marker, forms, made) if forms else None
-            yield fitting[place], Text(text, "ok" if made.ended else "cut", choice)
+        most = asked.max_tokens
+        limits = {index: min(most, self.context - len(row)) for index, row in rows.items()}
+        order = sorted(rows, key=lambda index: -len(rows[index]))
+        while order:
+            longest = len(rows[order[0]]) + max(limits[index] for index in order)
+            size = max(1, loading.HELD * self._budget // longest)
+            chosen, order = order[:size], order[size:]
+            seeds = (np.random.default_rng(calls[index].seed) for index in chosen)
+            draws = [seed.random(limits[index]) for seed, index in zip(seeds, chosen, strict=True)]
+            some, watched = [rows[index] for index in chosen], list(chain(*forms))
+            found = continued(self.model, some, draws, asked.temperature, self._stops, watched)
+            for index, made in zip(chosen, found, strict=True):
+                text = self._encoder.decode(made.ids)
+                choice = label_after(self._encoder, marker, forms, made) if forms else None
+                yield index, Text(text, "ok" if made.ended else "cut", choice)
 
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+class Continuation(NamedTuple):
+    """The tokens that follow one prompt.
+
+    Attributes:
+        ids: Without the one that ended it.
+        ended: Whether one did; else it reached its limit.
+        watched: Probability of each watched token at each step, `[steps, watched]`; the step that
+            ended it included.
+    """
+
+    ids: list[int]
+    ended: bool
+    watched: npt.NDArray[np.float64]
+
+
+def continued(
+    model: PreTrainedModel,
+    rows: Sequence[Ids],
+    draws: Sequence[npt.NDArray[np.float64]],
+    temperature: float,
+    stops: set[int],
+    watched: Sequence[int],
+) -> list[Continuation]:
+    """Continue each prompt by at most as many tokens as it has draws.
+
+    Args:
+        model: What predicts.
+        rows: Token ids of the prompts.
+        draws: Uniform draws of each, at least 1.
+        temperature: 0 is greedy.
+        stops: Tokens that end a continuation.
+        watched: Tokens whose raw probability is kept at every step.
+    """
+    cache, ids = DynamicCache(config=model.config), list(map(torch.from_numpy, rows))
+    step = pad_sequence(ids, batch_first=True, padding_side="left")
+    ones = list(map(torch.ones_like, ids))
+    mask = pad_sequence(ones, batch_first=True, padding_side="left")
+    made: list[list[int]] = [[] for _ in draws]
+    seen: list[list[list[float]]] = [[] for _ in draws]
+    ended, alive = [False] * len(draws), list(range(len(draws)))
+    while alive:
+        positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -step.shape[1] :]
+        inputs = {"input_ids": step, "attention_mask": mask, "position_ids": positions}
+        given: Any = {name: values.to(model.device) for name, values in inputs.items()}
+        reply = model(**given, past_key_values=cache, use_cache=True, logits_to_keep=1)
+        logits = reply.logits[:, -1].double()
+        uniform = torch.tensor([draws[line][len(made[line])] for line in alive])
+        tokens = _drawn(logits, uniform.to(logits.device), temperature)
+        shares = (logits[:, list(watched)] - logits.logsumexp(-1, keepdim=True)).exp().tolist()
+        keep = []
+        for place, (line, token) in enumerate(zip(alive, tokens.tolist(), strict=True)):
+            seen[line].append(shares[place])
+            ended[line] = token in stops
+            if not ended[line]:
+                made[line].append(token)
+                if len(made[line]) < len(draws[line]):
+                    keep.append(place)
+        if 0 < len(keep) < len(alive):
+            cache.batch_select_indices(torch.tensor(keep))
+        alive = [alive[place] for place in keep]
+        step = tokens.cpu()[keep][:, None]
+        mask = torch.cat([mask[keep], torch.ones_like(step)], dim=1)
+    return [
+        Continuation(ids, end, np.array(values).reshape(len(values), len(watched)))
+        for ids, end, values in zip(made, ended, seen, strict=True)
+    ]
+
+
+def _drawn(logits: torch.Tensor, uniform: torch.Tensor, temperature: float) -> torch.Tensor:
+    """One token a line: the first whose cumulative probability exceeds the uniform draw."""
+    if temperature == 0:
+        return logits.argmax(-1)
+    reached = (logits / temperature).softmax(-1).cumsum(-1)
+    wanted = uniform[:, None] * reached[:, -1:]
+    return torch.searchsorted(reached, wanted, right=True)[:, 0]
+
+
+def label_after(
+    encoder: Encoder, marker: str, forms: Sequence[Sequence[int]], made: Continuation
+) -> Choice | None:
+    """Probabilities of the labels after the last marker, None where they cannot be read.
+
+    Args:
+        encoder: The model's.
+        marker: Such as `[[`.
+        forms: Of each label, the tokens that spell it; all of them were watched, one after another.
+        made: What the model wrote.
+    """
+    text, step = encoder.decode(made.ids), len(made.ids)
+    begun = text[: text.rfind(marker) + len(marker)]
+    while step and len(encoder.decode(made.ids[: step - 1])) >= len(begun):
+        step -= 1
+    # The first `step` tokens complete the marker.
+    whole = marker in text and encoder.decode(made.ids[:step]) == begun
+    if not whole or step >= len(made.watched):
+        return None
+    ends = np.cumsum([len(form) for form in forms])
+    shares = np.split(made.watched[step], ends[:-1])
+    return Choice(tuple(float(share.sum()) for share in shares), "ok")
+
+
+# --- several processes ----------------------------------------------------------------------------
 
 # In a process of the pool: the models that it has opened.
 _opened = cache(LocalModel)

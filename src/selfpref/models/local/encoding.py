@@ -22,8 +22,10 @@ are two (`▁`, `1`).
 import json
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
+from itertools import chain, product, takewhile
+from operator import eq
 from typing import Any
 
 import jinja2
@@ -50,10 +52,7 @@ def response_start(context: Sequence[int], whole: Sequence[int]) -> int:
         context: Token ids of the prompt alone, up to the content of the assistant's turn.
         whole: Token ids of prompt and response.
     """
-    for place, (one, other) in enumerate(zip(context, whole, strict=False)):
-        if one != other:
-            return place
-    return min(len(context), len(whole))
+    return len(list(takewhile(bool, map(eq, context, whole))))
 
 
 class Encoder:
@@ -78,8 +77,7 @@ class Encoder:
         self._tokenizer, self._fold, self._template = tokenizer, fold, template
         if not (template or tokenizer.chat_template):
             raise SelfprefError(
-                f"{tokenizer.name_or_path}: no chat template; name the model's format by "
-                "`template`, give a .jinja file, or `plain` for a base model"
+                f"{tokenizer.name_or_path}: no chat template; name the model's format by `template`"
             )
         # Of what no text holds.
         self._mark = f"\ue000{secrets.token_hex(8)}."
@@ -123,8 +121,7 @@ class Encoder:
         except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
             raise SelfprefError(
                 f"{self._tokenizer.name_or_path}: the chat template refuses messages of "
-                f"{', '.join(roles)}: {error}; use another `template`, or `system: fold`, which "
-                "puts a system message into the user's"
+                f"{', '.join(roles)}: {error}; use another `template`, or `system: fold`"
             ) from error
         return text
 
@@ -225,24 +222,28 @@ class Encoder:
         options = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
         return str(self._tokenizer.decode(list(ids), **options))
 
-    def forms(self, label: str, contexts: Iterable[str] = ()) -> list[int]:
-        """Ids of the single tokens that spell a label, with or without a space before it.
+    def forms(self, labels: Sequence[str], contexts: Sequence[str]) -> list[list[int]]:
+        """Ids of the single tokens that spell each label, with or without a space before it.
 
         Args:
-            label: Such as `A`.
-            contexts: Texts after which it may stand, as of `text`.
+            labels: Such as `A`.
+            contexts: Texts after which one may stand, as of `text`.
 
-        Returns:
-            Sorted; empty where no single token spells it.
+        Raises:
+            SelfprefError: A label has none, or shares one with another label.
         """
-        wanted, found = (label, f" {label}"), set()
-        for context in ("", *contexts):
-            before = self._plain(context)
-            for form in wanted:
-                *known, last = self._plain(context + form)
-                if known == before and last != self._tokenizer.unk_token_id:
-                    found.add(last)
-        return sorted(found)
+        forms: dict[str, set[int]] = {label: set() for label in labels}
+        for context, label, space in product(("", *contexts), labels, ("", " ")):
+            *known, last = self._plain(f"{context}{space}{label}")
+            if known == self._plain(context) and last != self._tokenizer.unk_token_id:
+                forms[label].add(last)
+        found = [sorted(forms[label]) for label in labels]
+        every = list(chain(*found))
+        if not all(found) or len(every) > len({*every}):
+            raise SelfprefError(
+                f"labels {', '.join(labels)}: one is no single token of this model, or another's"
+            )
+        return found
 
 
 def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:

@@ -94,10 +94,8 @@ def model_path(entry: Transformers, root: Path, dataset: str) -> Path:
         return _download(entry.model, entry.revision)
     folder = root / entry.model.format(dataset=dataset)
     if not folder.is_dir():
-        raise SelfprefError(
-            f"{folder}: no such model folder; correct `model` in params.yaml, or give the "
-            "`revision` (a commit) of a model of the Hub"
-        )
+        told = "correct `model`, or give the `revision` of a model of the Hub"
+        raise SelfprefError(f"{folder}: no such model folder; {told}")
     return folder
 
 
@@ -117,7 +115,7 @@ def _gguf_file(gguf: str, sha256: str, root: Path) -> Path:
     if found != sha256:
         raise SelfprefError(
             f"{file}: SHA-256 {found[:12]}... where `sha256` says {sha256[:12]}...\n"
-            "another file, or one that was cut short: install it again, or correct `sha256`"
+            "install it again, or correct `sha256`"
         )
     return file
 
@@ -132,9 +130,8 @@ def _download(model: str, revision: str) -> Path:
         return Path(folder)
     except (errors.HfHubHTTPError, OSError) as error:
         raise SelfprefError(
-            f"{model}@{revision[:8]}: not in the Hub's cache, and the Hub does not give it "
-            f"({type(error).__name__})\ncorrect `model` and `revision`; of a gated model accept "
-            "the terms on its page at huggingface.co, and set HF_TOKEN"
+            f"{model}@{revision[:8]}: the Hub does not give it ({type(error).__name__}); correct "
+            "`model` and `revision`; of a gated model accept the terms, and set HF_TOKEN"
         ) from error
 
 
@@ -165,23 +162,22 @@ def load(entry: Transformers, path: Path) -> tuple[Any, Any]:
     gguf.tqdm = lambda tensors, **_: tensors
     # No code of the model's own is run, and nothing is fetched.
     where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    where["pretrained_model_name_or_path"] = path
+    where["pretrained_model_name_or_path"], more = path, {}
     if entry.gguf:
         # A bare name would be looked for in the working directory first.
         where |= {"pretrained_model_name_or_path": path.parent, "gguf_file": str(path.resolve())}
+        more = {"quantization_config": GgufConfig(dequantize=True)}
     try:
-        if entry.gguf:
-            return _gguf_tokenizer(path, where), _model(entry, where)
-        if not (path / "tokenizer.json").is_file() and not find_spec("sentencepiece"):
-            raise ValueError("tokenizer.model needs `pip install sentencepiece`")
-        return AutoTokenizer.from_pretrained(**where), _model(entry, where)
+        return _tokenizer(entry, path, where), _model(entry, where | more)
     # Where a file is broken, whatever its reader stumbles over is raised.
     except Exception as error:
         told = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
         raise SelfprefError(f"{path}: not readable as a model: {told}") from error
 
 
-def _gguf_tokenizer(path: Path, where: dict[str, Any]) -> Any:
+def _tokenizer(entry: Transformers, path: Path, where: dict[str, Any]) -> Any:
+    if not entry.gguf:
+        return AutoTokenizer.from_pretrained(**where)
     # As `AutoTokenizer`, which would read the whole file for the model's name first.
     tokenizer: Any = PreTrainedTokenizerFast.from_pretrained(**where)
     backend, split = tokenizer.backend_tokenizer, "gpt-2"
@@ -199,7 +195,6 @@ def _model(entry: Transformers, where: dict[str, Any]) -> Any:
     auto: Any = AutoModelForCausalLM
     model, found = auto.from_pretrained(
         **where,
-        **({"quantization_config": GgufConfig(dequantize=True)} if entry.gguf else {}),
         weights_only=True,
         output_loading_info=True,
         dtype=getattr(torch, entry.dtype),

@@ -28,7 +28,7 @@ from selfpref.ask.judging import Judging
 from selfpref.ask.responding import respond as answered
 from selfpref.ask.responding import tallied
 from selfpref.models import Generate, Text
-from selfpref.models import open as models
+from selfpref.models import calls as models
 from selfpref.models.calls import Model
 from selfpref.params import Contest, Params
 from selfpref.params.uses import TieBreaker

@@ -14,7 +14,7 @@ from selfpref.ask.responding import respond as answered
 from selfpref.ask.responding import tallied
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic_folder, write_text
-from selfpref.models import open as models
+from selfpref.models import calls as models
 from selfpref.models.calls import Model
 from selfpref.params import Params, Verdicts
 from selfpref.processes import each

@@ -9,7 +9,7 @@ from selfpref import tables
 from selfpref.ask.judging import judge_pairs
 from selfpref.ask.responding import earlier_turns, score_responses, tallied
 from selfpref.ask.responding import respond as answered
-from selfpref.models import open as models
+from selfpref.models import calls as models
 from selfpref.params import Judge, Params
 from selfpref.params.uses import Perplexity, Respond
 from selfpref.prompts import LAYOUTS

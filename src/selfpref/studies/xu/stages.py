@@ -71,7 +71,7 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.models import Generate, Prompt, Text
-from selfpref.models import open as models
+from selfpref.models import calls as models
 from selfpref.models.calls import Model
 from selfpref.params import Params, Refine
 from selfpref.seeds import seed_of

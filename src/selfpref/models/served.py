@@ -14,24 +14,49 @@ the first character after the last `[[`; it may hold part of the `[[` too, and t
 forms. Where a reply is the label alone, it is the first token that is more than whitespace: some
 tokenizers write the space of a format such as `[/INST] 1` as a token of its own. A label outside
 the list (or marked -9999) counts 0: an error of at most what the list leaves of the whole.
+
+Requests are sent by threads, many at a time. The SDK retries (connection lost, timeout, 408, 409,
+429, 5xx) and honours Retry-After; nothing here retries besides. A body that is no completion counts
+as a connection lost. What fails after that is told in words without secrets. Where it is the
+request's own fault its row is `truncated` or `refused`; else it is `failed`, which is no answer and
+is asked again by the next run. The stage stops at the first failure before any answer, at `IN_ROW`
+of them in a row, and at its end where more than `SHARE` of the calls failed. What was answered is
+kept in every case.
 """
 
+import json
 import math
+import os
+import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import accumulate
+from textwrap import shorten
 from typing import Any
+
+import httpx2
+import openai
 
 from selfpref import models, texts
 from selfpref.errors import SelfprefError
-from selfpref.models import Answer, Call, Choice, Choose, Generate, Json, Raw, Text
+from selfpref.models import Answer, Call, Choice, Choose, Generate, Json, Raw, Status, Text
 from selfpref.params import Hosted
+from selfpref.params.models import SECRET
 
-# Limit of a reply that is a verdict, such as `[[A]]`, where the prefill cannot be sent; and of one
-# that is a label alone, with whitespace before it.
-VERDICT_TOKENS, LABEL_TOKENS = 16, 2
+# Limit of a reply that is a label alone, with whitespace before it.
+LABEL_TOKENS = 2
 # Endpoints round logarithms; beyond this a sum of probabilities is no rounding error.
 ROUNDING = 0.01
+# Seconds to connect.
+CONNECT = 10.0
+IN_ROW, SHARE = 10, 0.05
+TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|context (length|size|window)|maximum context",
+    re.IGNORECASE,
+)
+FILTERED = re.compile(r"content_filter|content_policy|content management policy", re.IGNORECASE)
 
 
 class HostedModel:
@@ -40,12 +65,10 @@ class HostedModel:
     Args:
         name: Its key in `models`, for messages.
         entry: Its parameters.
-        send: From requests to replies as they come, each with the index of its request, or why
-            there is none.
     """
 
-    def __init__(self, name: str, entry: Hosted, send: models.Answering) -> None:
-        self._name, self._entry, self._send = name, entry, send
+    def __init__(self, name: str, entry: Hosted) -> None:
+        self._name, self._entry = name, entry
         self.identity = {"provider": "openai", "address": entry.base_url, "model": entry.model}
 
     def _continued(self, prefill: str) -> bool:
@@ -62,13 +85,10 @@ class HostedModel:
         """
         entry, prefill = self._entry, call.prompt.prefill
         if isinstance(call, models.Score):
-            raise SelfprefError(
-                f"models.{self._name}: an endpoint gives no perplexities; use a model with "
-                "`engine: transformers`"
-            )
+            told = "an endpoint gives no perplexities; use a model with `engine: transformers`"
+            raise SelfprefError(f"models.{self._name}: {told}")
         said = call.prompt.messages
-        if entry.system == "fold":
-            said = models.folded(said)
+        said = models.folded(said) if entry.system == "fold" else said
         messages = [{"role": role, "content": content} for role, content in said]
         sent: dict[str, Any] = {"address": entry.base_url, "path": "chat/completions"}
         body: dict[str, Any] = {"model": entry.model, "messages": messages}
@@ -83,7 +103,7 @@ class HostedModel:
         if isinstance(call, Generate):
             limit, heat, seed = call.max_tokens, call.temperature, call.seed
         else:
-            opened = 1 if continued else VERDICT_TOKENS
+            opened = 1 if continued else models.VERDICT_TOKENS
             limit, heat, seed = opened if prefill else LABEL_TOKENS, 0.0, 0
         if entry.reasons:
             # It takes no seed and is never greedy: repeats are told apart in the key alone.
@@ -109,14 +129,113 @@ class HostedModel:
         return Text(said, "cut" if cut else "ok", labelled)
 
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
-        """Replies as they come; see `Engine`."""
-        for index, made in self._send([self.request(call) for call in calls]):
-            if isinstance(made, Raw):
-                yield index, made
-            elif isinstance(calls[index], Generate):
-                yield index, Text("", made)
-            else:
-                yield index, Choice((), made)
+        """Replies as they come; see `Engine`.
+
+        Raises:
+            SelfprefError: No key; the endpoint does not give what was asked for; too many failures.
+        """
+        entry, reasons = self._entry, Counter[str]()
+        answered, in_row, stopped = 0, 0, False
+        threads, requests = ThreadPoolExecutor(entry.concurrency), list(map(self.request, calls))
+        with _client(self._name, entry) as client:
+            try:
+                # The first call alone: what the endpoint cannot give, it cannot give to any.
+                for lot in (range(1), range(1, len(calls))):
+                    some = [] if stopped else lot
+                    begun = {threads.submit(_reply, client, requests[n]): n for n in some}
+                    for done in as_completed(begun):
+                        index = begun.pop(done)
+                        if done.cancelled():
+                            continue
+                        made, failure = done.result()
+                        if made == "failed":
+                            reasons[failure] += 1
+                            in_row += 1
+                        else:
+                            answered, in_row = answered + 1, 0
+                        if in_row >= IN_ROW or not answered:
+                            stopped = True
+                            # What is under way is waited for, and kept.
+                            for later in begun:
+                                later.cancel()
+                        if isinstance(made, Raw):
+                            yield index, made
+                        else:
+                            writes = isinstance(calls[index], Generate)
+                            yield index, Text("", made) if writes else Choice((), made)
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
+        if stopped or reasons.total() > SHARE * len(calls):
+            told = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common(3))
+            left = len(calls) - answered - reasons.total()
+            raise SelfprefError(
+                f"models.{self._name}: {entry.base_url}: calls failed ({told}); {answered} "
+                f"answered and kept, {left} not asked.\nCorrect the cause and run again"
+            )
+
+
+def explain(error: openai.APIError, key: str) -> tuple[Status, str]:
+    """The status of a call that failed, and why, in a short line; `key` must not be told."""
+    if isinstance(error, openai.APIStatusError):
+        told = error.body if isinstance(error.body, dict) else {"message": error.body}
+        words = " ".join(str(told.get(part) or "") for part in ("code", "type", "message"))
+        if error.status_code in (400, 413, 422) and TOO_LONG.search(words):
+            return "truncated", "longer than the context"
+        if error.status_code == 400 and FILTERED.search(words):
+            return "refused", "stopped by the content filter"
+        reason = f"{error.status_code}: {told.get('message') or words}"
+    else:
+        cause = error.__cause__ or error
+        reason = f"{type(cause).__name__}: {cause}"
+    line = SECRET.sub("***", reason.replace(key, "***")).removesuffix(".")
+    return "failed", shorten(line, 200, placeholder=" ...")
+
+
+def _client(name: str, entry: Hosted) -> openai.OpenAI:
+    """The SDK's client, which looks at each reply.
+
+    Raises:
+        SelfprefError: The key's variable is not set.
+    """
+    key = os.environ.get(entry.key, "").strip() if entry.key else "no-key"
+    if not key:
+        raise SelfprefError(f"models.{name}.key: the variable {entry.key} is not set; export it")
+    hooks = {"response": [_check]}
+    return openai.OpenAI(
+        base_url=entry.base_url,
+        api_key=key,
+        max_retries=entry.retries,
+        timeout=httpx2.Timeout(entry.timeout, connect=CONNECT),
+        # As many connections as threads.
+        http_client=httpx2.Client(limits=httpx2.Limits(), follow_redirects=True, event_hooks=hooks),
+    )
+
+
+def _check(response: httpx2.Response) -> None:
+    """Take a body that is no completion for a transfer that failed: the SDK tries again."""
+    if not response.is_success:
+        return
+    try:
+        # Some gateways send an error with status 200.
+        reply = json.loads(response.read())
+        reply["choices"][0]
+    except (ValueError, LookupError, TypeError) as error:
+        told = f"the reply is no completion: {response.text}"
+        raise httpx2.DecodingError(told, request=response.request) from error
+    response.extensions["reply"] = reply
+
+
+def _reply(client: openai.OpenAI, request: Json) -> tuple[Raw | Status, str]:
+    """The reply to a request, or its status and, where it failed, the reason."""
+    url, body = f"{request['address']}/{request['path']}", request["body"]
+    try:
+        # As a raw response: parsing it into the SDK's own objects would take longer than the rest.
+        sent: Any = client.post(url, cast_to=httpx2.Response, body=body)
+    except openai.APIError as error:
+        return explain(error, client.api_key)
+    reply = dict(sent.extensions["reply"])
+    status, reason = outcome(body, reply)
+    return Raw(reply) if status == "ok" else status, reason
 
 
 def outcome(body: Json, reply: Json) -> tuple[models.Status, str]:
@@ -137,9 +256,7 @@ def outcome(body: Json, reply: Json) -> tuple[models.Status, str]:
     if reasons and not content.strip() and end == "length":
         return "failed", "it reasoned up to its limit and wrote nothing; raise `reasoning_tokens`"
     if body.get("logprobs") and content and not tokens:
-        return "failed", (
-            "it gives no token probabilities (logprobs); use `score_mode: sampled` or `text`"
-        )
+        return "failed", "it gives no token probabilities; use `score_mode: sampled` or `text`"
     # llama.cpp puts the prefill before what the model wrote, in the content and not in the tokens.
     last, begun = body["messages"][-1], b"".join(map(_spelt, tokens)).lstrip()
     if last["role"] == "assistant" and begun.startswith(last["content"].encode()):
