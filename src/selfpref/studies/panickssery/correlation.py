@@ -7,11 +7,6 @@ training (the base itself; self-recognition; one control task), whatever data se
 examples they were tuned on, and on every data set they judge. With fewer than `FAMILIES` families
 there is no interval: a few clusters cannot show how much they vary. Families of one base model may
 resemble each other still, so even this interval is rather too narrow.
-
-**Off the line**: how far the judges tuned on a control task lie from the line of the judges of the
-same base that were tuned on self-recognition,
-
-    off = preference - (a + b recognition)
 """
 
 import numpy as np
@@ -19,14 +14,10 @@ import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval
 from selfpref.studies.panickssery.evaluators import BASE, TUNED
-from selfpref.studies.panickssery.pairs import TASKS, by_convention, plain
+from selfpref.studies.panickssery.pairs import by_convention, plain
 
-_LINE = ["dataset", "subset", "convention", "quantity"]
-FITS = [*_LINE, "r", "slope", "intercept", "n", "lo", "hi", "families"]
-LINES = [*_LINE, "x", "y", "lo", "hi"]
-OFF_LINE = ["dataset", "evaluator", "family", "variant", *TASKS, "line", "off"]
-# How many places of the line have a band.
-GRID = 21
+FITS = ["dataset", "subset", "convention", "quantity", "r", "slope", "intercept", "n"]
+FITS += ["lo", "hi", "families"]
 # Below this number of families there is no interval.
 FAMILIES = 10
 
@@ -35,27 +26,21 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Which judges belong together: by family and kind of tuning, and all of them.
 
     Args:
-        evaluators: The frame `evaluators`, with `duplicate_of` and `degenerate`.
+        evaluators: As `selfpref.studies.panickssery.evaluators` describes them.
 
     Returns:
         By name, their rows: `<family>-self-recognition`, `<family>-controls`, `self-recognition`,
-        `controls`, the same for `replay` (tuned with the base's answers replayed), `all`, and
-        `distinct` (all without degenerate ones and second names).
+        `controls` (without judges tuned with their base's answers replayed), and `all`.
     """
-    variant = evaluators["variant"]
-    kind = variant.where(variant.isin((BASE, TUNED)), "controls")
-    kind = kind.mask(variant.str.endswith("-replay"), "replay")
-    tuned = evaluators[kind.ne(BASE)]
-    kinds = {name: evaluators[kind.eq(name)] for name in (TUNED, "controls", "replay")}
+    variant, family = evaluators["variant"], evaluators["family"]
+    control = ~variant.isin((BASE, TUNED)) & ~variant.str.endswith("-replay")
+    kinds = {TUNED: evaluators[variant.eq(TUNED)], "controls": evaluators[control]}
     found = {
-        f"{family}-{name}": rows[rows["family"].eq(family)]
-        for family in sorted(tuned["family"].unique())
+        f"{base}-{name}": rows[rows["family"].eq(base)]
+        for base in sorted(family[variant.ne(BASE)].unique())
         for name, rows in kinds.items()
     }
-    twin = evaluators["duplicate_of"]
-    second = twin.ne("") & (twin < evaluators["evaluator"])
-    distinct = evaluators[~second & ~evaluators["degenerate"]]
-    found |= kinds | {"all": evaluators, "distinct": distinct}
+    found |= kinds | {"all": evaluators}
     return {name: rows for name, rows in found.items() if len(rows) > 1}
 
 
@@ -94,7 +79,7 @@ def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
 
 def fits(
     rows: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap, name: str
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> pd.DataFrame:
     """The lines of every other quantity on recognition, of every subset of three judges or more.
 
     Args:
@@ -104,10 +89,10 @@ def fits(
         name: Of the stream of resamples.
 
     Returns:
-        The columns of `FITS`, a row a line (the data set `all` pools the points of every one); and
-        those of `LINES`, `GRID` rows a line.
+        The columns of `FITS`, a row a line, with the interval of r; the data set `all` pools the
+        points of every one.
     """
-    table, found, lines = _points(rows, evaluators), [], []
+    table, found = _points(rows, evaluators), []
     whole = table.assign(dataset="all") if table["dataset"].nunique() > 1 else table[:0]
     for dataset, here in pd.concat([table, whole]).groupby("dataset", sort=False):
         for subset, members in subsets(evaluators).items():
@@ -116,28 +101,20 @@ def fits(
                 if len(part) < 3:
                     continue
                 x, y = part["x"].to_numpy(), part["y"].to_numpy()
-                grid = np.linspace(x.min(), x.max(), GRID)
-
-                def statistics(sums: Floats, grid: Floats = grid) -> Floats:
-                    fit = line(sums)
-                    return np.concatenate([fit, fit[..., 2:] + fit[..., 1:2] * grid], axis=-1)
-
                 powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
                 key, families = (str(dataset), subset, *names), part["training"].nunique()
-                made = bootstrap.estimates(powers, part["training"], statistics, name, *key)
+                r, *fit = bootstrap.estimates(powers, part["training"], line, name, *key)
                 if families < FAMILIES:
-                    made = [Interval(one.value) for one in made]
-                r, slope, intercept, *band = made
-                told = (r.value, slope.value, intercept.value, len(part), r.lo, r.hi, families)
+                    r = Interval(r.value)
+                slope, intercept = (one.value for one in fit)
+                told = (r.value, slope, intercept, len(part), r.lo, r.hi, families)
                 found.append((*key, *told))
-                places = zip(grid, band, strict=True)
-                lines += [(*key, at, fit.value, fit.lo, fit.hi) for at, fit in places]
-    return pd.DataFrame(found, columns=FITS), pd.DataFrame(lines, columns=LINES)
+    return pd.DataFrame(found, columns=FITS)
 
 
 def correlation(
     pairs: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> pd.DataFrame:
     """Preference on recognition, over the judges of each subset (Figs. 1 and 7).
 
     Args:
@@ -149,35 +126,7 @@ def correlation(
         As `fits`, without the column `quantity`.
     """
     rows = by_convention(plain(pairs)).rename(columns={"task": "quantity"})
-    found, lines = fits(rows, evaluators, bootstrap, "correlation")
-    return found.drop(columns="quantity"), lines.drop(columns="quantity")
-
-
-def off_line(
-    pairwise: pd.DataFrame, fitted: pd.DataFrame, evaluators: pd.DataFrame
-) -> pd.DataFrame:
-    """How far judges tuned on a control task lie from their base's line of self-recognition.
-
-    Args:
-        pairwise: The frame of this name (`pairs.pairwise`).
-        fitted: The frame `correlation`.
-        evaluators: As for `subsets`.
-
-    Returns:
-        The columns of `OFF_LINE`, of corrected means, a row a judge and data set.
-    """
-    whole = pairwise[pairwise["other"].eq("all") & pairwise["convention"].eq("corrected")]
-    means = whole.pivot(index=["dataset", "evaluator"], columns="task", values="mean")
-    means = means.reindex(columns=list(TASKS)).dropna().reset_index()
-    rows = means.merge(
-        evaluators[~evaluators["variant"].str.contains(f"^{BASE}$|^{TUNED}|-replay$")]
-    )
-    own = fitted[fitted["convention"].eq("corrected")]
-    lines = own.assign(family=own["subset"].str.extract(f"(.*)-{TUNED}$", expand=False))
-    rows = rows.merge(lines[["dataset", "family", "slope", "intercept"]], on=["dataset", "family"])
-    rows = rows.assign(line=rows["intercept"] + rows["slope"] * rows["recognition"])
-    found = rows.assign(off=rows["preference"] - rows["line"])[OFF_LINE]
-    return found.sort_values(OFF_LINE[:2], ignore_index=True)
+    return fits(rows, evaluators, bootstrap, "correlation").drop(columns="quantity")
 
 
 def inverted_correlation(
@@ -194,4 +143,4 @@ def inverted_correlation(
         `dataset, subset, convention, quantity` (prefer, worse, mean), `r, slope, n, lo, hi,
         families`.
     """
-    return fits(both, evaluators, bootstrap, "inverted")[0].drop(columns="intercept")
+    return fits(both, evaluators, bootstrap, "inverted").drop(columns="intercept")

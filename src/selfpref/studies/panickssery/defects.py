@@ -6,34 +6,23 @@ which files are at fault. `checks` puts what is printed of the release beside wh
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 
-from selfpref.studies.panickssery.evaluators import duplicated
 from selfpref.studies.panickssery.pairs import data_set, plain
 
-# Two computations of one number from p and 1 - p differ by rounding of half precision.
-SAME = 1e-3
 # Two computations of one number from the same probabilities do not differ.
 EXACT = 1e-6
 # What a stored score is, if it is so in more than this share of the rows.
 MOST = 0.9
-POSITION, OTHER_QUESTION = "position bias", "the other question"
-CONFIDENCE, EITHER, NEITHER = "confidence", "cannot be told", "none of these"
+CONFIDENCE, POSITION, NEITHER = "confidence", "position bias", "neither"
 # Answers of a broken model; a dropped row or an odd token is not one.
 BROKEN = ("failed", "low-mass")
 JUDGED = ["dataset", "evaluator", "task"]
-CELL = [*JUDGED, "variant"]
-READINGS = {
-    (True, False, False): CONFIDENCE,
-    (False, True, False): OTHER_QUESTION,
-    (True, True, False): EITHER,
-    (False, False, True): POSITION,
-}
 CHECKS = [
     *("item", "where", "quantity", "published", "recomputed", "difference"),
     *("source", "place", "how_read"),
 ]
-SWAPPED = ["dataset", "evaluator", "n", "as_own", "as_inverse", "r_released", "r_corrected"]
 
 
 def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
@@ -41,15 +30,11 @@ def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     columns = ["item_id", "judge", "task", "variant", "status"]
     rows = pd.concat([verdicts[columns], ratings[columns]]).rename(columns={"judge": "evaluator"})
     rows = rows.assign(dataset=data_set(rows["item_id"]).astype("str"))
-    return rows.groupby([*CELL, "status"]).size().rename("n").reset_index()
+    return rows.groupby([*JUDGED, "variant", "status"]).size().rename("n").reset_index()
 
 
 def with_defects(
-    evaluators: pd.DataFrame,
-    found: pd.DataFrame,
-    rated: pd.DataFrame,
-    distances: pd.DataFrame,
-    unusable: float,
+    evaluators: pd.DataFrame, found: pd.DataFrame, rated: pd.DataFrame, unusable: float
 ) -> pd.DataFrame:
     """The judges with what is to be known before a number of theirs is believed.
 
@@ -57,152 +42,46 @@ def with_defects(
         evaluators: As `selfpref.studies.panickssery.evaluators` describes them.
         found: As `statuses` returns it.
         rated: As `scores` returns it.
-        distances: As `grade_distances` returns them.
         unusable: The share of broken answers above which a judge is degenerate, 0..1.
 
     Returns:
-        The judges with `duplicate_of` (another name of the same model), `broken` (the largest
-        share of answers of one task and data set that are not a number or without mass), `constant`
-        (whether it gives every text the same score) and `degenerate` (broken or constant).
+        The judges with `broken` (the largest share of answers of one task and data set that are
+        not a number or without mass), `constant` (whether it gives every text the same score) and
+        `degenerate` (broken or constant).
     """
     lost = found["n"].where(found["status"].isin(BROKEN), 0)
     plainly = found.assign(lost=lost)[found["variant"].eq("plain")]
     share = plainly.groupby(JUDGED)[["lost", "n"]].sum().eval("lost / n")
     values = rated.groupby(JUDGED, observed=True)["released"].agg(["nunique", "count"])
     same = values["nunique"].eq(1) & values["count"].gt(1)
-    twins = duplicated(distances)
-    who = evaluators["evaluator"]
-    broken = who.map(share.groupby("evaluator").max())
-    constant = who.map(same.groupby("evaluator").any()).eq(True)
-    return evaluators.assign(
-        duplicate_of=[twins.get(name, "") for name in who],
-        broken=broken,
-        constant=constant,
-        degenerate=broken.gt(unusable) | constant,
-    )
-
-
-def _own(pairs: pd.DataFrame) -> pd.Series:
-    """The confidence in the own text from the probabilities, of whichever article."""
-    return 0.5 * (pairs["forward"] + pairs["backward"])
+    broken = evaluators["evaluator"].map(share.groupby("evaluator").max())
+    constant = evaluators["evaluator"].map(same.groupby("evaluator").any()).eq(True)
+    degenerate = broken.gt(unusable) | constant
+    return evaluators.assign(broken=broken, constant=constant, degenerate=degenerate)
 
 
 def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
-    """What the stored scores are: confidence, position bias, or the other question's answer.
+    """What the stored scores are: the confidence in the own text, or position bias.
 
-    Only judges whose stored score and probabilities of both questions are there.
-
-    Returns:
-        `dataset, evaluator, task`; the share of rows in which the stored score is the confidence in
-        the own text (`as_own`), P of the text read first (`as_position`), or what the answers to
-        the other question give (`as_other_question`): either their confidence or the probability of
-        the own text's label not divided by the mass of both, which is what the release stores
-        there; the mean `distance` of the stored score from the confidence, `n` rows, and what
-        follows, `reading`. Where both questions are answered alike to the last digit, a swap cannot
-        be told.
-    """
-    key, values = [*JUDGED[:2], "other", "item_id", "repeat", "task"], ["own", "undivided"]
-    rows = plain(pairs).assign(own=_own(pairs)).astype({"task": "str"})
-    rows = rows.loc[rows["released"].notna() & rows["own"].notna()]
-    rows = rows[[*key, "released", "position", *values]]
-    swap = {"recognition": "preference", "preference": "recognition"}
-    other = rows[[*key, *values]].assign(task=rows["task"].map(swap))
-    rows = rows.merge(other, on=key, suffixes=("", "_other"))
-    made = ["own", "position", "own_other", "undivided_other"]
-    gap = rows[made].sub(rows["released"], axis=0).abs()
-    same = gap.lt(EXACT)
-    rows = rows.assign(
-        as_own=same["own"],
-        as_other_question=same["own_other"] | same["undivided_other"],
-        as_position=same["position"],
-        distance=gap["own"],
-    )
-    shares = ["as_own", "as_other_question", "as_position"]
-    grouped = rows.groupby(JUDGED, observed=True)
-    table = grouped[[*shares, "distance"]].mean().assign(n=grouped.size()).reset_index()
-    most = table[shares].gt(MOST).itertuples(index=False, name=None)
-    return table.assign(reading=[READINGS.get(found, NEITHER) for found in most])
-
-
-def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The sign of the scores under swapped labels.
-
-    Where random labels happened to be swapped, the judge read the same prompt as under swapped
-    ones: the two runs must agree row by row, with a correlation near 1.
+    With f and b the confidence in the own text in both orders, its mean is (f + b) / 2, and that
+    in the text read first, which is position bias, (f + 1 - b) / 2.
 
     Returns:
-        The columns of `SWAPPED`: `as_own` and `as_inverse`, shares of rows whose stored score is
-        the confidence in the own text, and one minus it; `r_released` and `r_corrected`,
-        correlation with the rows of the random run.
+        `dataset, evaluator, task`, of judges with stored scores and probabilities of both orders to
+        both questions; the shares of rows in which the stored score is either number (`as_own`,
+        `as_position`), `n` rows, and what follows, `reading`.
     """
-    rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
-    gap = {"as_own": rows["own"], "as_inverse": 1 - rows["own"]}
-    rows = rows.assign(**{name: (rows["released"] - of).abs().lt(SAME) for name, of in gap.items()})
-    swapped, random = (
-        rows[rows["variant"].eq(f"labels-{kind}")] for kind in ("swapped", "random-swapped")
-    )
-    swapped = swapped[swapped["own"].notna()]
-    if swapped.empty:
-        return pd.DataFrame(columns=SWAPPED)
-    by = ["dataset", "evaluator"]
-    key = [*by, "other", "item_id", "repeat"]
-    both = swapped.merge(random[[*key, "released", "own"]], on=key, suffixes=("", "_random"))
-    grouped, agreed = swapped.groupby(by, observed=True), both.groupby(by, observed=True)
-    table = grouped[["as_own", "as_inverse"]].mean().assign(n=grouped.size())
-    for name, column in (("r_released", "released"), ("r_corrected", "own")):
-        r = agreed[[column, f"{column}_random"]].corr().xs(column, level=-1)
-        table[name] = r[f"{column}_random"]
-    return table.reset_index()[SWAPPED]
-
-
-def fills(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Numbers that are stored where the answer is none.
-
-    Returns:
-        `dataset, evaluator, task, filled` (rows), `at_half` (of these, how many are exactly ½),
-        `n` (rows with a stored score), and the released mean with and without them.
-    """
-    rows = plain(pairs[pairs["released"].notna()])
-    filled, stored = rows["status"].isin(BROKEN), rows["released"]
-    half, without = filled & stored.eq(0.5), stored.mask(filled)
-    rows = rows.assign(filled=filled, at_half=half, without=without)
-    grouped = rows.groupby(JUDGED, observed=True)
-    table = grouped[["filled", "at_half"]].sum().assign(n=grouped.size())
-    table = table.join(grouped[["released", "without"]].mean())
-    return table[table["filled"].gt(0)].reset_index()
-
-
-def tuned_on(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Judges that were evaluated on articles that they were tuned on, or on those before.
-
-    Returns:
-        `dataset, evaluator, task, variant, tuned_on, n` (rows), and the mean stored score there
-        (`released_tuned_on`) and on the held-out articles (`released_held_out`).
-    """
-    rows = pairs[pairs["released"].notna() & pairs["variant"].ne("generations")]
-    seen, kept = rows["released"].mask(rows["held_out"]), rows["released"].where(rows["held_out"])
-    rows = rows.assign(released_tuned_on=seen, released_held_out=kept)
-    grouped = rows.groupby(CELL, observed=True)
-    table = grouped[["released_tuned_on", "released_held_out"]].mean()
-    table = table.assign(n=grouped.size(), tuned_on=grouped["released_tuned_on"].count())
-    return table[table["tuned_on"].gt(0)].reset_index()
-
-
-def always_first(pairs: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
-    """Models taught to answer "1" whatever the question: both conventions, of the same pairs.
-
-    A pair without an answer, for which the source stores ½, is left out of both (`fills` counts
-    these).
-
-    Returns:
-        `dataset, evaluator, task, n`, and the means `released, corrected, position`.
-    """
-    names = evaluators.loc[evaluators["variant"].eq("always-1"), "evaluator"]
-    rows = plain(pairs[pairs["evaluator"].isin(names) & pairs["corrected"].notna()])
-    grouped = rows.groupby(JUDGED, observed=True)
-    means = grouped[["released", "corrected", "position"]].mean()
-    means.insert(0, "n", grouped.size())
-    return means.reset_index()
+    rows = plain(pairs[pairs["released"].notna()]).dropna(subset=["forward", "backward"])
+    pair = [*JUDGED[:2], "other", "item_id", "repeat"]
+    rows = rows[rows.groupby(pair, observed=True)["task"].transform("size").eq(2)]
+    own = (rows["forward"] + rows["backward"]) / 2
+    first = (rows["forward"] + 1 - rows["backward"]) / 2
+    same = {"as_own": own, "as_position": first}
+    same = {name: (of - rows["released"]).abs().lt(EXACT) for name, of in same.items()}
+    grouped = rows.assign(**same).groupby(JUDGED, observed=True)
+    table = grouped[[*same]].mean().assign(n=grouped.size()).reset_index()
+    most = [table[name].gt(MOST) for name in same]
+    return table.assign(reading=np.select(most, [CONFIDENCE, POSITION], NEITHER))
 
 
 def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.DataFrame:

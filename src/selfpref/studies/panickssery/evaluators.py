@@ -12,7 +12,6 @@ One row a judge:
 | held_out_from | index of the first article that it was not tuned on; 0 for a base model |
 """
 
-import itertools
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -33,8 +32,6 @@ EXAMPLES_AN_ARTICLE = 8
 # What a control was tuned to answer, and who wrote.
 TASKS = {"always-1": "always “1”", "random": "random answers", "vowelcount": "vowels"}
 WRITERS = {"all": "all others", "human": "human"}
-# Two models whose mean grades of the same texts differ by less, on a scale of 1 to 5, are one.
-ONE_MODEL = 0.01
 
 
 def described(section: Panickssery, judges: Iterable[str], responders: set[str]) -> pd.DataFrame:
@@ -90,43 +87,6 @@ def from_names(names: Iterable[str]) -> pd.DataFrame:
             told = (name, family, on, variant, EXAMPLES_AN_ARTICLE * articles, articles)
             rows[-1] = dict(zip(COLUMNS, told, strict=True))
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
-    """How far the grades of each two judges lie apart on the same texts.
-
-    Args:
-        grades: `evaluator, cluster, target, released`: stored quality scores, 1..5.
-
-    Returns:
-        `one, two, distance` (mean absolute difference), `n` (texts that both graded), the closest
-        first. Judges whose grades hardly vary are left out.
-    """
-    wide = grades.pivot_table(
-        index=["cluster", "target"], columns="evaluator", values="released", observed=True
-    )
-    varied = [name for name in wide if wide[name].std() > 10 * ONE_MODEL]
-    pairs = itertools.combinations(varied, 2)
-    gaps = {pair: (wide[pair[0]] - wide[pair[1]]).abs() for pair in pairs}
-    found = [(*pair, gap.mean(), gap.count()) for pair, gap in gaps.items() if gap.count()]
-    table = pd.DataFrame(found, columns=["one", "two", "distance", "n"])
-    return table.sort_values(["distance", "one", "two"], ignore_index=True)
-
-
-def duplicated(distances: pd.DataFrame) -> dict[str, str]:
-    """Judges that are one model under two names, by their grades of the same texts.
-
-    Two models that answer at random about the same mean still differ from text to text; the mean
-    absolute difference of their grades tells them from one model that was asked twice.
-
-    Args:
-        distances: As `grade_distances` returns them.
-
-    Returns:
-        By judge, the other name.
-    """
-    same = distances.loc[distances["distance"].lt(ONE_MODEL), ["one", "two"]]
-    return dict([*same.values.tolist(), *same[["two", "one"]].values.tolist()])
 
 
 def writer(name: str) -> str:

@@ -57,7 +57,7 @@ import pandas as pd
 import pyarrow
 
 from selfpref.statistics.bias import both, decide, gap, of_two
-from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_shares, group_sums, ratio
+from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_shares
 from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
@@ -113,9 +113,7 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
     named = (choice.eq(rows["own"]) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
     return rows.assign(
         status=status,
-        first=share,
         confidence=np.where(rows["leads"] ^ worse, share, 1 - share),
-        undivided=np.where(rows["leads"], one, two),
         choice=named.where(status.eq("ok") & choice.notna()),
     )
 
@@ -151,9 +149,6 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     whole = answers.drop_duplicates("pair").set_index("pair")[KEYS].sort_index()
     return whole.assign(
         **confidence,
-        undivided=of("undivided").mean(axis=1, skipna=False),
-        position=of("first").mean(axis=1, skipna=False),
-        mass=of("mass").min(axis=1),
         ordering=_ordering(choices),
         ordering_released=_ordering(first),
         orders=pairs["order_known"].sum(),
@@ -191,13 +186,10 @@ def confidences(
 
     Returns:
         `dataset, evaluator, other, task, variant, item_id, repeat, own, cluster`; `forward` and
-        `backward` (confidence in its own text by order), `undivided` (probability of its own
-        text's label, not divided by the mass of both; mean of both orders), `position` (share of
-        the text read first, mean of both orders), `mass` (the smaller one of both orders),
-        `ordering` (one of `ORDERINGS`, by the choices), `ordering_released` (the same with equal
-        probabilities counted for the text read first, as the release does), `orders` (how many were
-        asked), `held_out`, `status` (ok, or why the pair has no confidence), `released` and
-        `corrected`.
+        `backward` (confidence in its own text by order), `ordering` (one of `ORDERINGS`, by the
+        choices), `ordering_released` (the same with equal probabilities counted for the text read
+        first, as the release does), `orders` (how many were asked), `held_out`, `status` (ok, or
+        why the pair has no confidence), `released` and `corrected`.
     """
     pairs = _paired(_answers(verdicts, evaluators, min_mass))
     kept = held_out(pairs["item_id"], pairs["evaluator"], items, evaluators)
@@ -217,13 +209,10 @@ def plain(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_convention(pairs: pd.DataFrame) -> pd.DataFrame:
-    """A row a pair and convention that gives it a value: `convention`, `value`, `ambiguous`."""
-    parts = []
-    for name, ordering in zip(CONVENTIONS, ("ordering_released", "ordering"), strict=True):
-        rows = pairs[pairs[name].notna()]
-        unclear = rows[ordering].isin(AMBIGUOUS).astype(float).where(rows[ordering].notna())
-        parts.append(rows.assign(convention=name, value=rows[name], ambiguous=unclear))
-    return pd.concat(parts, ignore_index=True)
+    """A row a pair and convention that gives it a value: `convention`, `value`."""
+    parts = [pairs.assign(convention=name, value=pairs[name]) for name in CONVENTIONS]
+    rows = pd.concat(parts, ignore_index=True)
+    return rows[rows["value"].notna()].reset_index(drop=True)
 
 
 def pooled(rows: pd.DataFrame) -> pd.DataFrame:
@@ -232,35 +221,25 @@ def pooled(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def means(
-    rows: pd.DataFrame,
-    by: list[str],
-    bootstrap: ClusterBootstrap,
-    name: str,
-    also: tuple[str, ...] = (),
+    rows: pd.DataFrame, by: list[str], bootstrap: ClusterBootstrap, name: str
 ) -> pd.DataFrame:
     """Mean of `value` in each group with its interval, a data set at a time.
 
     Args:
-        rows: With the columns `by`, `cluster`, `value` and `also`; NaN is left out.
+        rows: With the columns `by`, `cluster` and `value`; NaN is left out.
         by: What makes a group; `dataset` among them.
         bootstrap: For the intervals.
         name: Of the stream of resamples.
-        also: Columns whose mean is wanted without an interval.
 
     Returns:
-        `by`, then `mean, se, lo, hi, n`, then `also`.
+        `by`, then `mean, se, lo, hi, n`.
     """
 
     def of(dataset: str, part: pd.DataFrame) -> pd.DataFrame:
-        found = bootstrap.group_means(part, by, name, dataset)
-        return found.assign(
-            **{column: ratio(group_sums(part, by, column)[1].sum(axis=0)) for column in also}
-        )
+        return bootstrap.group_means(part, by, name, dataset)
 
     parts = at_once(of, rows.groupby("dataset", observed=True))
-    if not parts:
-        return pd.DataFrame(columns=[*by, *MEAN, *also])
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts or [pd.DataFrame(columns=[*by, *MEAN])], ignore_index=True)
 
 
 def pairwise(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
@@ -271,11 +250,10 @@ def pairwise(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
         bootstrap: For the intervals.
 
     Returns:
-        `dataset, evaluator, other, task, convention, mean, se, lo, hi, n, ambiguous`; `other` is a
-        source or `all`, every pair counting the same.
+        `dataset, evaluator, other, task, convention, mean, se, lo, hi, n`; `other` is a source or
+        `all`, every pair counting the same.
     """
-    rows = pooled(by_convention(plain(pairs)))
-    return means(rows, CELL, bootstrap, "pairwise", also=("ambiguous",))
+    return means(pooled(by_convention(plain(pairs))), CELL, bootstrap, "pairwise")
 
 
 def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -309,19 +287,18 @@ def deltas(
     """Each fine-tuned judge against its base, pair by pair on the same held-out articles.
 
     Returns:
-        `dataset, evaluator, other, task, convention`; `base` and `tuned` (mean confidences on the
-        pairs that both have), `mean` (of the difference, tuned minus base), `se, lo, hi, n`.
+        `dataset, evaluator, other, task, convention`; `mean` of the difference (tuned minus base)
+        on the pairs that both have, `se, lo, hi, n`.
     """
     rows = by_convention(plain(pairs[pairs["held_out"]]))
-    of = evaluators.set_index("evaluator")
-    who = rows["evaluator"].astype("str")
-    rows, base = rows.assign(family=who.map(of["family"])), who.map(of["variant"]).eq("base")
-    same = ["item_id", "repeat", "other", "task", "convention", "family"]
-    untuned = rows.loc[base, [*same, "value"]].rename(columns={"value": "base"})
-    both = rows[~base].rename(columns={"value": "tuned"}).merge(untuned, on=same)
-    both = pooled(both.assign(value=both["tuned"] - both["base"]))
-    found = means(both, CELL, bootstrap, "deltas", also=("base", "tuned"))
-    return found[[*CELL, "base", "tuned", *MEAN]]
+    rows = rows.astype({"evaluator": "str"})
+    who = evaluators.set_index("evaluator")[["family", "variant"]].add_prefix("of_")
+    rows = rows.join(who, on="evaluator")
+    base = rows["of_variant"].eq("base")
+    same = ["item_id", "repeat", "other", "task", "convention", "of_family"]
+    both = rows[~base].merge(rows.loc[base, [*same, "value"]], on=same, suffixes=("", "_base"))
+    both["value"] -= both["value_base"]
+    return means(pooled(both), CELL, bootstrap, "deltas")
 
 
 def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
@@ -329,8 +306,8 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
 
     Returns:
         `dataset, evaluator, other, labels` (correct, swapped, random-correct, random-swapped, and
-        none: the plain question to the same judges), `convention, mean, se, lo, hi, n, ambiguous,
-        orders`. With one order, `mean` holds the position bias in full.
+        none: the plain question to the same judges), `convention, mean, se, lo, hi, n, orders`.
+        With one order, `mean` holds the position bias in full.
     """
     labelled = pairs["variant"].astype("str").str.startswith(LABELS)
     plainly = pairs["variant"].eq("plain") & pairs["task"].eq("preference")
@@ -340,7 +317,7 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     rows = pooled(rows.assign(labels=kind))
     by = ["dataset", "evaluator", "other", "labels", "convention"]
     orders = rows.groupby(by, observed=True)["orders"].max().reset_index()
-    found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
+    found = means(rows, by, bootstrap, "labels")
     return found.merge(orders.astype(dict.fromkeys(by, "str")), on=by, how="left")
 
 

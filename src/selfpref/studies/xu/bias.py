@@ -26,8 +26,7 @@ one item, step by step. Each step refines the one before it, and is kept only if
 its own judge, scores it higher; else text and feedback stay:
 
 - the own score never falls;
-- where the text stays, its true score stays, and where the text changes, that of a neural metric
-  changes (two texts hardly ever score alike to the last digit);
+- where the text stays, its true score stays;
 - a text holds a translation, not the model's words about one (*boilerplate*).
 
 A *cell* is one step of one responder in one language. It is mismatched (`contaminated`) if its
@@ -49,7 +48,7 @@ from selfpref.params import Params
 from selfpref.params.studies import Xu
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, at_once, bounded, ratio
 from selfpref.studies.xu import STUDY
-from selfpref.studies.xu.feedback import BLOCKED, FLOOR
+from selfpref.studies.xu.feedback import FLOOR
 from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, addressed, under_conditions
 from selfpref.studies.xu.skewness import distance_skewness
 
@@ -70,20 +69,17 @@ COLUMNS = {
     "translation": "language model step convention self_mean truth_mean bias± dskew± n unusable",
     "change": f"language model step convention {_CHANGES} n_both",
     "gains": f"language model convention best_step last_step n_both {_CHANGES}",
-    "skewness": "convention language step n dskew p flip_upper band_mean band_upper repeated model",
     "best_of_k": f"language model k convention n unusable {_LEVELS} noise_bias beyond±",
-    "best_of_noise": "language model k convention candidate_mean noise_score noise_bias scores "
-    "beyond±",
     "refined_by_noise": "language model step convention noise_score noise_bias± scores beyond±",
-    "matched": "judge control convention n_own n_others own_gap others_gap difference matched±",
-    "human": "model step human_mean self_mean bias± dskew n bias_change± human_change± noise_bias "
-    "bias_published",
-    "human_truth": "language model step human_mean± truth_mean n correlation",
-    "examples": "figure language model step sentence said truth bias dskew",
+    "matched": "judge control convention n_own n_others matched±",
+    "human": "language model step human_mean± metric_mean self_mean bias± dskew n bias_change± "
+    "human_change± noise_bias bias_published",
+    "examples": "language model step sentence said truth bias dskew",
     "checks": "item model step quantity published recomputed difference source place how_read",
-    "commongen": "model step predicted true bias dskew n matcher",
-    "style": "language system judge text convention",
-    "format": "language model step n well_formed± but_for_cut± usable±",
+    "commongen": "model step convention predicted± true± bias± dskew± n unusable",
+    "style": "language system judge text convention n unusable self_mean± truth_mean± bias± "
+    "self_change± truth_change± bias_change±",
+    "format": "language model step n well_formed± usable±",
 }
 # From how often each cluster counts, `[clusters, batch]`, to statistics of cells,
 # `[statistics, cells, batch]`.
@@ -206,15 +202,12 @@ def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str | pd.Series) 
     return pd.Series(found["score"].to_numpy(dtype=float), index=rows.index)
 
 
-def framed(
-    rows: pd.DataFrame | Sequence[Mapping[str, object]], name: str, *, more: bool = False
-) -> pd.DataFrame:
-    """Rows with the columns of a frame of `COLUMNS`, in their order; `more`: then all others."""
-    table, columns = pd.DataFrame(rows), []
+def framed(rows: pd.DataFrame | Sequence[Mapping[str, object]], name: str) -> pd.DataFrame:
+    """Rows with the columns of a frame of `COLUMNS`, in their order."""
+    columns = []
     for word in COLUMNS[name].split():
         columns += bounded(word[:-1]) if word.endswith("±") else [word]
-    rest = table.columns.difference(columns, sort=False) if more else ()
-    table = table.reindex(columns=[*columns, *rest])
+    table = pd.DataFrame(rows).reindex(columns=columns)
     return table if len(table) else table.astype(object)
 
 
@@ -227,50 +220,42 @@ def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
             than its map to plateaus.
     """
     own = read_as(chained(rows), "released")
-    exact = truth_of(own, truths, "bleurt")
-    return cells(own.assign(truth=exact.fillna(own["truth"]), fine=exact.notna()))
+    return cells(own.assign(truth=truth_of(own, truths, "bleurt").fillna(own["truth"])))
 
 
 def cells(rows: pd.DataFrame) -> pd.DataFrame:
     """What the checks find in each cell, and whether it is mismatched.
 
     Args:
-        rows: One row an item, responder and step, with `condition, language`: `text, reply, status,
-            score` (the own score, NaN where missing), `truth` (NaN where missing) and `fine`
-            (whether two texts hardly ever have the same truth, as with an unrounded neural metric).
+        rows: One row an item, responder and step, with `condition, language`: `text, status,
+            score` (the own score) and `truth`, NaN where missing.
 
     Returns:
         The cell, `n`, and how many rows have: `boilerplate` (the text opens with, or announces, a
-        translation in the model's own words), `blocked_texts, empty_texts, unusable` (feedback);
-        and since the step before `text_changed, rescored` (the same text, other feedback),
-        `self_decreased`, `text_without_truth` and `truth_without_text` (only one of both changed),
-        none of which is at a step whose predecessor is not there; `contaminated`.
+        translation in the model's own words), `unusable` feedback; and since the step before
+        `text_changed`, `self_decreased` and `truth_without_text` (the truth alone changed), none of
+        which is at a step whose predecessor is not there; `contaminated`.
     """
     rows = rows.sort_values(["item_id", "responder", "step"], ignore_index=True)
     chain = rows.groupby(["item_id", "responder"], sort=False)
-    before = chain[["step", "text", "reply", "score", "truth"]].shift()
+    before = chain[["step", "text", "score", "truth"]].shift()
     linked = before["step"].eq(rows["step"] - 1)
     # A source that kept scores only says nothing about changes of the text.
     known = linked & rows["text"].notna() & before["text"].notna()
     changed = known & rows["text"].ne(before["text"])
-    moved = (rows["truth"] - before["truth"]).abs()
-    text = rows["text"].fillna("")
+    moved = (rows["truth"] - before["truth"]).abs().gt(ROUNDING)
     found = {
         "n": rows["item_id"].notna(),
-        "boilerplate": text.str.contains(_BOILERPLATE, flags=re.IGNORECASE),
-        "blocked_texts": text.str.contains(BLOCKED, regex=False),
-        "empty_texts": rows["text"].notna() & text.str.strip().eq(""),
+        "boilerplate": rows["text"].fillna("").str.contains(_BOILERPLATE, flags=re.IGNORECASE),
         "unusable": rows["status"].ne("ok"),
         "text_changed": changed,
-        "rescored": known & ~changed & rows["reply"].ne(before["reply"]),
         "self_decreased": linked & rows["score"].lt(before["score"]),
-        "text_without_truth": changed & rows["fine"] & moved.le(ROUNDING),
-        "truth_without_text": known & ~changed & moved.gt(ROUNDING),
+        "truth_without_text": known & ~changed & moved,
     }
     counts = pd.DataFrame(found).groupby([rows[name] for name in CELL]).sum().astype("int64")
-    moved = counts["truth_without_text"].groupby(CELL[:3]).cumsum() > 0
+    other_run = counts["truth_without_text"].groupby(CELL[:3]).cumsum() > 0
     spoilt = counts["boilerplate"] >= BOILERPLATE * counts["n"]
-    return counts.assign(contaminated=moved | spoilt).reset_index()
+    return counts.assign(contaminated=other_run | spoilt).reset_index()
 
 
 def chained(rows: pd.DataFrame) -> pd.DataFrame:

@@ -21,33 +21,34 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import Floats, ratio
+from selfpref.statistics.bootstrap import Floats, bounded, ratio
 from selfpref.studies.xu import bias
 from selfpref.studies.xu.feedback import quoted
-from selfpref.studies.xu.items import BEST, TASKS, addressed
-
-CHOICE = ["language", "model", "k", "convention"]
+from selfpref.studies.xu.items import BEST, TASKS
 
 
-def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """The candidate that a model scores highest among k of its own.
+def best_of_k(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
+    """The candidate that a model scores highest among k of its own, beside a judge of pure noise.
 
-    A k that has texts or truths but no readable scores keeps its row, without values.
+    The noise judge draws from the scores that the model gave the candidates of this k, and its true
+    score is taken to be the mean over the texts that the model chose.
+
+    Args:
+        rows: As `rated` returns them.
+        settings: The intervals.
 
     Returns:
-        `language, model, k, convention`, the quantities of `summary` for the chosen text, and
-        `noise_bias` and `beyond` as `best_of_noise` returns them.
+        `language, model, k, convention`, the quantities of `summary` for the chosen text,
+        `noise_bias`, and `beyond` with its bounds: the score of the model's own choice less the
+        noise judge's.
     """
-    chosen = _candidates(rows[rows["own"]]).query("step == 1")
+    drawn, choice = _candidates(rows[rows["own"]]), ["language", "model", "k", "convention"]
+    chosen = drawn.query("step == 1")
     table = bias.by_group(bias.summary, chosen.assign(step=chosen["k"]), settings, "best of k")
-    # Every model and k that the source scored, under both scorings.
-    scored = truths.join(addressed(truths["item_id"])).rename(columns={"responder": "model"})
-    offered = _candidates(scored)[CHOICE[:3]].drop_duplicates()
-    offered = offered.merge(pd.DataFrame({"convention": bias.CONVENTIONS}), how="cross")
-    found = offered.merge(table.rename(columns={"step": "k"}), how="outer")
-    found = found.astype({"k": "int64"}).merge(best_of_noise(rows, settings), on=CHOICE, how="left")
-    found = found.fillna({"n": 0, "unusable": 0}).astype({"n": "int64", "unusable": "int64"})
-    return bias.framed(found.sort_values(CHOICE, ignore_index=True), "best_of_k")
+    noise = bias.by_group(_chosen, drawn, settings, "best of noise", by=choice[:3])
+    noise = noise.reindex(columns=[*choice, "noise_bias", *bounded("beyond")])
+    found = table.rename(columns={"step": "k"}).merge(noise, on=choice, how="left")
+    return bias.framed(found.sort_values(choice, ignore_index=True), "best_of_k")
 
 
 def _candidates(rows: pd.DataFrame) -> pd.DataFrame:
@@ -122,37 +123,16 @@ def beside_noise(
     return bias.over_cells(*of, columns=("noise_score", "noise_bias", "beyond"))
 
 
-def best_of_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """Best of k by a judge of pure noise, from the scores that a model gave the candidates of k.
-
-    The true score is taken to be the mean over the texts that the model chose at this k.
-
-    Args:
-        rows: As `rated` returns them.
-        settings: The intervals.
-
-    Returns:
-        `language, model, k, convention, candidate_mean` (of the scores drawn from),
-        `noise_score, noise_bias, scores` (how many were drawn from), and `beyond` with its bounds:
-        the score of the model's own choice less the noise judge's; NaN where its choice has no
-        readable score.
-    """
-    drawn, names = _candidates(rows[rows["own"]]), CHOICE[:3]
-    table = bias.by_group(_chosen, drawn, settings, "best of noise", by=names)
-    return bias.framed(table, "best_of_noise")
-
-
 def _chosen(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
-    """The same of one model's k under one scoring: one row, or none without scores."""
+    """The noise judge of one model's k under one scoring: one row, or none without scores."""
     drawn, chosen = rows.query("step == 0").dropna(subset="score"), rows.query("step == 1")
     if drawn.empty:
         return drawn
     measured = chosen.assign(value=chosen["score"].where(chosen["truth"].notna()))
     held = (drawn.assign(truth=0.0), measured, int(rows["k"].iloc[0]))
-    cells = drawn[bias.KEY].head(1).reset_index(drop=True).assign(scores=len(drawn))
+    cells = drawn[bias.KEY].head(1).reset_index(drop=True)
     made = beside_noise([held], cells, rows, settings, *names)
-    noise = made["noise_score"] - chosen["truth"].mean()
-    return made.assign(candidate_mean=drawn["score"].mean(), noise_bias=noise)
+    return made.assign(noise_bias=made["noise_score"] - chosen["truth"].mean())
 
 
 def refined_by_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -268,8 +248,7 @@ def matched(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
         settings: The intervals.
 
     Returns:
-        `judge, control, convention, n_own, n_others, own_gap, others_gap, difference` (not matched)
-        and `matched` with its interval.
+        `judge, control, convention, n_own, n_others`, and `matched` with its interval.
     """
     quoting, found = reads_its_text(rows).reindex(rows.index, fill_value=True), []
     for convention in bias.CONVENTIONS:
@@ -279,12 +258,10 @@ def matched(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
             own, control = part["own"], by or "none"
             if own.all() or not own.any():
                 continue
-            mine, theirs = part.loc[own, "gap"].mean(), part.loc[~own, "gap"].mean()
             sums, names = _binned(part), ("matched", judge, control)
             interval = settings.intervals.estimate(sums, part["cluster"], _matched, *names)
             row = {"judge": judge, "control": control, "convention": convention}
-            row |= {"n_own": own.sum(), "n_others": (~own).sum(), "own_gap": mine}
-            row |= {"others_gap": theirs, "difference": mine - theirs}
+            row |= {"n_own": own.sum(), "n_others": (~own).sum()}
             found.append(row | interval.columns("matched"))
     return bias.framed(found, "matched")
 

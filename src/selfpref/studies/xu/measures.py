@@ -1,6 +1,6 @@
 """The study's frames: what refinement brings; people, other tasks, paraphrases, forms of feedback.
 
-Of translation: other arms, fresh draws, D beside its nulls, model sizes. Of sentences from given
+Of translation: other arms, fresh draws, model sizes. Of sentences from given
 words, and of mathematics, a score is 1 if the model says that all is there, or right, and the truth
 is 1 if it is, so that both means are shares: `predicted` and `true`, their difference the bias.
 """
@@ -17,17 +17,13 @@ from selfpref.studies.xu.bias import CONVENTIONS, MODELS, framed
 from selfpref.studies.xu.controls import expected_greatest
 from selfpref.studies.xu.feedback import well_formed
 from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED
-from selfpref.studies.xu.skewness import distance_skewness, null_band, sign_flips
-from selfpref.studies.xu.truths import MATCHERS
+from selfpref.studies.xu.skewness import distance_skewness
 
 CHAIN = ["language", "model", "convention"]
 REPLIES = ["language", "model", "step"]
 PLAIN = {"condition": {"": "plain"}}
 # At which the paper tells the share of well-formed feedback.
 STEPS = (1, 5)
-# Gaps in points of MQM, and how many sentences have each; all true scores are the middle one.
-MADE_UP = ((-2.0, 80), (8.0, 20))
-MIDDLE = -12.5
 
 
 def change(found: pd.DataFrame) -> pd.DataFrame:
@@ -76,41 +72,6 @@ def expected(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     table = bias.by_group(*of, by=MODELS, conventions=("corrected",)).drop(columns="convention")
     draws = fresh.groupby(bias.CELL)["draws"].agg(texts="size", draws="sum")
     return draws.reset_index().merge(table, on=bias.CELL).replace(PLAIN)
-
-
-def nulls(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
-    """Whether D is more than chance would give: two nulls.
-
-    Args:
-        rows: As for `summary`.
-        settings: Gamma, the number of random signs, and the level of the bands.
-        names: Of the random stream.
-
-    Returns:
-        Of each cell `n`, D, `p` and `flip_upper` (signs drawn at random), `band_mean` and
-        `band_upper` (as many normal values), and `repeated`: whether an earlier step of the
-        language has the same values, since texts and feedback have stayed.
-    """
-    level, use, found = settings.bootstrap.level, settings.use, []
-    rng, known = settings.intervals.rng(*names, "flips"), dict[bytes, list[float]]()
-    rows = bias.counted(rows, bias.KEY).sort_values(["cluster", "item_id"], kind="stable")
-    for key, gaps in rows.groupby(bias.KEY)["gap"]:
-        values = gaps.dropna().to_numpy()
-        alike = values.tobytes()
-        if alike not in known:
-            flips = sign_flips(values, use.gamma, use.flips, level, rng)
-            band = null_band(len(values), level)
-            known[alike] = [distance_skewness(values, use.gamma).item(), *flips, *band]
-        found.append([*key, len(values), *known[alike], alike])
-    columns = ["n", "dskew", "p", "flip_upper", "band_mean", "band_upper", "values"]
-    table = pd.DataFrame(found, columns=[*bias.KEY, *columns])
-    return table.assign(repeated=table.duplicated(["language", "values"]))
-
-
-def skewness(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """D of every cell beside its nulls (`nulls`)."""
-    table = bias.by_group(nulls, bias.paper_chains(rows), settings, "skewness")
-    return framed(table, "skewness")
 
 
 def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -181,8 +142,9 @@ def human(
     The scores are those of the release's own rule, as in the paper.
 
     Returns:
-        By model and step; `noise_bias` is that of a judge of pure noise by the same accept
-        rule (`selection`), on the same sentences.
+        By language, model and step; `metric_mean` is that of the truth used elsewhere, and
+        `noise_bias` that of a judge of pure noise by the same accept rule (`selection`), both on
+        the same sentences.
     """
     own, noise = rated_by_people(rows, truths), []
     table = bias.by_group(bias.summary, own, settings, "human", conventions=("released",))
@@ -194,53 +156,32 @@ def human(
         score = expected_greatest(levels, counts[:, None].astype(float), step + 1)
         noise.append(float(score[0]) - part["truth"].mean())
     printed = published.query("item == 'human' and quantity == 'bias'")
-    printed = printed.rename(columns={"value": "bias_published"})
-    printed = printed[["model", "step", "bias_published"]]
-    table = table.assign(noise_bias=noise).merge(printed, on=["model", "step"], how="left")
+    printed = printed.set_index(["model", "step"])["value"]
+    metric = own.groupby(["model", "step"])["metric"].mean()
+    place = ["model", "step"]
+    table = table.assign(noise_bias=noise).join(metric.rename("metric_mean"), on=place)
+    table = table.join(printed.rename("bias_published"), on=place)
     return framed(table.sort_values(["model", "step"], ignore_index=True), "human")
 
 
-def human_truth(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """Mean human MQM by step beside the truth used here, on the same sentences.
-
-    Returns:
-        `language, model, step, human_mean` with its bounds, `truth_mean, n, correlation` (over
-        sentences).
-    """
-    own, found = rated_by_people(rows, truths).dropna(subset="metric"), []
-    for place, part in own.groupby(REPLIES):
-        names = ("human truth", *map(str, place))
-        mean = settings.intervals.mean(part["truth"], part["cluster"], *names)
-        row = dict(zip(REPLIES, place, strict=True)) | mean.columns("human_mean")
-        row |= {"truth_mean": part["metric"].mean(), "n": len(part)}
-        found.append(row | {"correlation": part["truth"].corr(part["metric"])})
-    return framed(found, "human_truth")
-
-
 def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """Rows for the paper's two schematic figures: the scores of single sentences, no texts.
+    """Scores of single sentences, no texts, for the paper's schematic Fig. 1.
 
-    Figure 1: the human study's cell with the greatest bias at step 0. Figure 2 is made up
-    (`MADE_UP`): most texts are under-rated a little, a few over-rated by much, so that a bias of 0
-    hides an asymmetry. No released step shows it: where the bias is about 0, D is that of chance.
+    They are those of the human study's cell with the greatest bias at step 0.
 
     Returns:
-        `figure, language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
+        `language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
     own = bias.read_as(rated_by_people(rows, truths), "released")
-    own = own.query("step == 0").dropna(subset="score").assign(figure=1)
+    own = own.query("step == 0").dropna(subset="score")
     own = own.assign(sentence=own["cluster"], said=own["score"], gap=own["score"] - own["truth"])
+    if own.empty:
+        return framed(own, "examples")
     cells = own.groupby(["language", "model"])
-    rated = [cells.get_group(cells["gap"].mean().idxmax())] if len(own) else []
-    gaps = np.concatenate([np.full(count, gap) for gap, count in MADE_UP])
-    made = pd.DataFrame({"gap": gaps, "said": MIDDLE + gaps, "truth": MIDDLE, "step": 0})
-    made["sentence"] = [f"made up/{n}" for n in range(1, len(made) + 1)]
-    parts = [*rated, made.assign(language="made up", model="made up", figure=2)]
-    found = []
-    for part in parts:
-        skew = distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
-        found.append(framed(part.assign(bias=part["gap"].mean(), dskew=skew), "examples"))
-    return pd.concat(found, ignore_index=True)
+    part = cells.get_group(cells["gap"].mean().idxmax())
+    skew = distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
+    found = framed(part.assign(bias=part["gap"].mean(), dskew=skew), "examples")
+    return found.reset_index(drop=True)
 
 
 def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -266,22 +207,17 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
     return framed(table.rename(columns={"value": "published"}), "checks")
 
 
-def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """Constrained generation: says "all covered" against holds every concept, for both matchers.
+def commongen(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
+    """Constrained generation: says "all covered" against holds every concept.
 
     Returns:
-        `model, step, predicted, true, bias, dskew, n, matcher, convention`, what else `summary`
-        returns, and the intervals of bias, `predicted` and `true`; those of the two shares are
-        Wilson's.
+        `model, step, convention`, the shares `predicted` and `true` (with Wilson's intervals),
+        `bias` and `dskew` with their bounds, `n` and `unusable`.
     """
-    own, found = bias.paper_chains(rows, "coverage"), []
-    for matcher in MATCHERS:
-        held = own.assign(truth=bias.truth_of(own, truths, f"coverage-{matcher}"))
-        table = _shares(held, settings, CONVENTIONS, "commongen", matcher)
-        found.append(table.assign(matcher=matcher))
-    order = ["model", "step", "convention", "matcher"]
-    table = pd.concat(found).sort_values(order, ignore_index=True)
-    return framed(table, "commongen", more=True)
+    own = bias.paper_chains(rows, "coverage")
+    table = _shares(own, settings, CONVENTIONS, "commongen", settings.use.matcher)
+    order = ["model", "step", "convention"]
+    return framed(table.sort_values(order, ignore_index=True), "commongen")
 
 
 def mathematics(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -335,7 +271,7 @@ def style(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     aside = aside.assign(system=aside["condition"].str.removeprefix(PARAPHRASE))
     table = bias.by_group(bias.summary, aside, settings, "style", by=["system", "judge"])
     table["text"] = table.pop("step").map({0: "translation", 1: "paraphrase"})
-    table = framed(table, "style", more=True)
+    table = framed(table, "style")
     return table.sort_values([*table.columns[:5]], ignore_index=True)
 
 
@@ -348,16 +284,12 @@ def format_accuracy(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame
 
     Returns:
         `language` (and `average`, the mean of the languages), `model, step, n`, and the shares
-        `well_formed` (`selfpref.studies.xu.feedback.well_formed`), `but_for_cut` (well formed, or
-        so but for a last line that was cut off) and `usable` (a score can be read), each with its
-        bounds.
+        `well_formed` (`selfpref.studies.xu.feedback.well_formed`) and `usable` (a score can be
+        read), each with its bounds.
     """
     own, found = bias.paper_chains(rows, "mqm").dropna(subset="reply"), []
-    whole = own["reply"].map(well_formed).astype(bool)
-    cut = own["reply"].map(lambda reply: well_formed(reply.rstrip().rpartition("\n")[0]))
-    forms = {"well_formed": whole, "but_for_cut": whole | cut.astype(bool)}
-    forms["usable"] = own["status"].eq("ok")
-    own = own.assign(weight=1.0, **forms)
+    well = own["reply"].map(well_formed).astype(bool)
+    own = own.assign(weight=1.0, well_formed=well, usable=own["status"].eq("ok"))
     # In the mean each language counts the same, however many replies it has.
     weight = 1 / own.groupby(REPLIES)["reply"].transform("size")
     held = own.groupby(["model", "step"])["language"].transform("nunique")
@@ -366,7 +298,7 @@ def format_accuracy(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame
     for replies in (own, mean):
         for values, part in replies.groupby(REPLIES):
             row: dict[str, object] = dict(zip(REPLIES, values, strict=True)) | {"n": len(part)}
-            for name in forms:
+            for name in ("well_formed", "usable"):
                 parts = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
                 share = share_interval(parts, part["cluster"], settings.bootstrap.level)
                 row |= share.columns(name)

@@ -7,12 +7,10 @@ For x_1..x_n and a centre gamma, with y = x - gamma and all n^2 ordered pairs, i
 D is 0 if the y lie symmetrically about 0, and 1 if they are one constant other than 0; all of them
 0 counts as symmetric. It does not change with the scale of y, and it has no sign: under-rating
 raises it as over-rating does. In small samples it lies above 0 even for symmetric x, so that it is
-to be read against the null band for its n, or against x with signs drawn at random.
+to be read against the null band for its n.
 
 Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
 """
-
-from functools import lru_cache
 
 import numpy as np
 
@@ -63,32 +61,6 @@ def _steps(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return weights[order[:, 0]].cumsum(axis=0), apart
 
 
-def sign_flips(
-    values: Floats, gamma: float, draws: int, level: float, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Test of symmetry: D of values whose signs about gamma are drawn at random.
-
-    Args:
-        values: `[n]`.
-        gamma: The centre.
-        draws: How many.
-        level: Of the band, 0..1.
-        rng: Source of the signs.
-
-    Returns:
-        p in 1/(draws + 1)..1, the share of draws with a D of at least the one observed, the
-        observation among them; and the draws' quantile at `level`. NaN without values.
-    """
-    if not len(values):
-        return np.nan, np.nan
-    signs = rng.choice([-1.0, 1.0], size=(draws, len(values))).T
-    null = distance_skewness((values - gamma)[:, None] * signs)
-    # The observed arrangement of signs is one of the draws; equal up to rounding counts as equal.
-    at_least = np.count_nonzero(null >= distance_skewness(values, gamma) - 1e-12)
-    return (1 + at_least) / (1 + draws), float(np.quantile(null, level))
-
-
-@lru_cache(maxsize=256)
 def null_band(n: int, level: float = 0.95) -> tuple[float, float]:
     """Mean and `level` quantile of D for n values drawn from N(0, 1), over 2,000 samples.
 
