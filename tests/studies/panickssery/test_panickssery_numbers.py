@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from panickssery_frames import BOOTSTRAP, WHO, both, items, paired, verdict
 from scipy import stats
-from scipy.stats import mannwhitneyu
 from study_frames import equal
 
 from selfpref.studies.panickssery import correlation, evaluators, individual, pairs
@@ -26,11 +25,11 @@ CHOICES = [
     ("rows", "wanted"),
     [
         (
-            # The mean share of both orders; the text read first had 3/4 and 1/5.
+            # The mean share of both orders.
             both(*PAIR, stored=0.11),
             {"dataset": "set", "other": "other", "own": "me", "ordering": "own", "orders": 2}
             | {"forward": 0.75, "backward": 0.8, "corrected": 0.775, "released": 0.11}
-            | {"position": 0.475, "undivided": 0.5, "mass": 0.5, "held_out": True, "status": "ok"},
+            | {"held_out": True, "status": "ok"},
         ),
         (both(*FIRST), {"corrected": 0.6, "ordering": "first", "released": NAN}),
         (both([1, 0], [1, 0]), {"corrected": 0.5, "ordering": "first"}),
@@ -43,7 +42,7 @@ CHOICES = [
             [*both(*PAIR)[:1], verdict("other", "me", None, status="failed", stored=0.5)],
             {"status": "failed", "corrected": NAN, "released": 0.5},
         ),
-        (CHOICES, {"status": "ok", "corrected": 0.7, "ordering": "first", "mass": NAN}),
+        (CHOICES, {"status": "ok", "corrected": 0.7, "ordering": "first"}),
         (
             [verdict("me", "other", [0.9, 0.1], stored=0.7), CHOICES[1]],
             {"status": "ok", "corrected": 0.7, "backward": NAN},
@@ -73,7 +72,7 @@ def test_means_and_orders_by_convention():
         both(*FIRST, item_id="set/2"),
         both([0.5, 0.5], [0.1, 0.9], item_id="set/3"),
         both(*SECOND, other="b", item_id="set/3"),
-        both(*OWN, variant="rerun"),
+        both(*OWN, variant="labels-correct"),
         both(*OTHER, task="inferiority"),
         both([0.7, 0.3], [0.7, 0.3], task="recognition"),
     )
@@ -90,17 +89,17 @@ def test_means_and_orders_by_convention():
     )
     table = pairs.pairwise(judged, BOOTSTRAP)
     columns = "dataset evaluator other task convention"
-    assert " ".join(table.columns) == f"{columns} mean se lo hi n ambiguous"
+    assert " ".join(table.columns) == f"{columns} mean se lo hi n"
     equal(
         table,
-        "other task convention mean n ambiguous",
-        ("all", "preference", "corrected", 0.56, 5, 0.4),
-        ("all", "preference", "released", 0.4, 1, 0.0),
-        ("all", "recognition", "corrected", 0.5, 1, 1.0),
-        ("b", "preference", "corrected", 0.45, 1, 1.0),
-        ("other", "preference", "corrected", 0.5875, 4, 0.25),
-        ("other", "preference", "released", 0.4, 1, 0.0),
-        ("other", "recognition", "corrected", 0.5, 1, 1.0),
+        "other task convention mean n",
+        ("all", "preference", "corrected", 0.56, 5),
+        ("all", "preference", "released", 0.4, 1),
+        ("all", "recognition", "corrected", 0.5, 1),
+        ("b", "preference", "corrected", 0.45, 1),
+        ("other", "preference", "corrected", 0.5875, 4),
+        ("other", "preference", "released", 0.4, 1),
+        ("other", "recognition", "corrected", 0.5, 1),
     )
     assert table.loc[0, "lo"] < 0.56 < table.loc[0, "hi"]
 
@@ -111,9 +110,8 @@ def test_a_tune_is_compared_with_its_base_on_the_same_pairs():
     lost = both(*OWN, judge="set_2_ft_me", other="b", item_id="set/3")
     table = pairs.deltas(paired(*base, *tuned, lost), WHO, BOOTSTRAP)
     # Articles 2 and 3 are held out.
-    columns = "evaluator other base tuned mean n"
-    rows = [("set_2_ft_me", other, 0.625, 0.9, 0.275, 2) for other in ("all", "other")]
-    equal(table, columns, *rows)
+    rows = [("set_2_ft_me", other, 0.275, 2) for other in ("all", "other")]
+    equal(table, "evaluator other mean n", *rows)
 
 
 def test_labels_stand_beside_the_plain_question_and_tell_the_orders():
@@ -185,7 +183,7 @@ def test_excess_is_what_exceeds_the_deserved_preference():
         by = dict(zip(found["quantity"], found["mean"], strict=True))
         assert by == pytest.approx(dict(wanted), nan_ok=True)
     # One who names its own as the worse one disagrees where it is better; by position, by half.
-    rows = paired(both(*OWN, task="inferiority"), both([1, 0], [1, 0]), both(*OWN, variant="rerun"))
+    rows = paired(both(*OWN, task="inferiority"), both([1, 0], [1, 0]))
     found = oracle(rows, qualities((1, 0.5)), BOOTSTRAP)
     equal(found, "wording mean", ("prefer", 0.5), ("worse", 0.0), quantity="agreement")
 
@@ -208,31 +206,20 @@ def test_a_judge_that_always_agrees_is_not_known_to_do_so_without_error():
 ALWAYS, RANDOM = "set_always_1_ft_me", "set_random_ft_me"
 
 
-def marked(*names):
-    return evaluators.from_names(names).assign(duplicate_of="", degenerate=False)
-
-
 def test_subsets_are_by_family_and_kind():
-    who = marked("me", "a_2_ft_me", "b_10_ft_me", ALWAYS, RANDOM, "a_2_ft_you", "b_2_ft_you")
-    twins = {ALWAYS: RANDOM, RANDOM: ALWAYS}
-    again = who[who["evaluator"].eq("b_10_ft_me")].assign(evaluator="replay")
-    again = pd.concat([again.assign(variant="self-recognition-replay")] * 2)
-    who = pd.concat([who, again], ignore_index=True)
-    who = who.assign(duplicate_of=who["evaluator"].map(twins).fillna(""))
-    who["degenerate"] = who["evaluator"].eq("b_2_ft_you")
+    names = ["me", "a_2_ft_me", "b_10_ft_me", ALWAYS, RANDOM, "a_2_ft_you", "b_2_ft_you"]
+    who = evaluators.from_names([*names, "replay"])
+    again = who["evaluator"].eq("replay")
+    who["variant"] = who["variant"].mask(again, "self-recognition-replay")
     found = {name: set(rows["evaluator"]) for name, rows in correlation.subsets(who).items()}
     mine, yours = {"a_2_ft_me", "b_10_ft_me"}, {"a_2_ft_you", "b_2_ft_you"}
-    everyone = {*who["evaluator"]}
     assert found == {
         "me-self-recognition": mine,
         "me-controls": {ALWAYS, RANDOM},
-        **{key: {"replay"} for key in ("me-replay", "replay")},
         "you-self-recognition": yours,
         "self-recognition": mine | yours,
         "controls": {ALWAYS, RANDOM},
-        "all": everyone,
-        # The second name of a model is left out once.
-        "distinct": everyone - {RANDOM, "b_2_ft_you"},
+        "all": {*names, "replay"},
     }
 
 
@@ -245,18 +232,15 @@ def test_the_correlation_is_over_judges():
         for task, s in zip(("recognition", "preference"), answers, strict=True)
         for item in (600, 601)
     ]
-    who = marked(*means)
-    table, lines = correlation.correlation(paired(*rows, who=who, count=602), who, BOOTSTRAP)
+    who = evaluators.from_names(means)
+    plainly = pairs.by_convention(pairs.plain(paired(*rows, who=who, count=602)))
+    table = fits(plainly, who, BOOTSTRAP, "here")
     fit = stats.linregress(*zip(*means.values(), strict=True))
-    columns = "dataset subset convention r slope intercept n lo hi families"
+    columns = "dataset subset convention quantity r slope intercept n lo hi families"
     assert " ".join(table.columns) == columns
     # Three families: the base, self-recognition, length. Too few for an interval.
     wanted = (fit.rvalue, fit.slope, fit.intercept, 4, NAN, NAN, 3)
-    equal(table, columns, *(("set", name, "corrected", *wanted) for name in ("all", "distinct")))
-    of_all = lines[lines["subset"].eq("all")]
-    assert of_all["x"].tolist() == pytest.approx(np.linspace(0.5, 0.8, 21))
-    assert of_all["y"].tolist() == pytest.approx(fit.intercept + fit.slope * of_all["x"])
-    assert lines[["lo", "hi"]].isna().all(axis=None)
+    equal(table, columns, ("set", "all", "corrected", "preference", *wanted))
     # Without variation there is no line.
     assert np.isnan(correlation.line(np.array([4.0, 4, 7, 4, 19, 7]))).all()
 
@@ -274,42 +258,23 @@ def over_judges(families, judges, datasets=("set",)):
     ]
     columns = ["dataset", "evaluator", "quantity", "value", "family"]
     rows = pd.DataFrame(rows, columns=columns).assign(convention="corrected", cluster="set/0")
-    who = rows[["evaluator", "family"]].drop_duplicates()
-    who = who.assign(variant="base", duplicate_of="", degenerate=False)
+    who = rows[["evaluator", "family"]].drop_duplicates().assign(variant="base")
     return rows.drop(columns="family"), who, BOOTSTRAP
 
 
 def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
-    (one, band), (three, bands) = (fits(*over_judges(10, n), "here") for n in (1, 3))
-    one, three = (table.set_index("subset").loc["all"] for table in (one, three))
+    tables = (fits(*over_judges(10, n), "here") for n in (1, 3))
+    one, three = (table.set_index("subset").loc["all"] for table in tables)
     assert (one["n"], three["n"], three["families"]) == (10, 30, 10)
     assert one["lo"] < one["r"] < one["hi"]
     ends = ["lo", "hi"]
     assert three[ends].tolist() == pytest.approx(one[ends].tolist())
-    assert bands[ends].to_numpy() == pytest.approx(band[ends].to_numpy())
     # With fewer than ten families there is no interval.
-    assert all(table[ends].isna().all(axis=None) for table in fits(*over_judges(9, 3), "here"))
+    assert fits(*over_judges(9, 3), "here")[ends].isna().all(axis=None)
     # Every data set, and the points of both together.
-    table = correlation.inverted_correlation(*over_judges(10, 1, ("a", "b")))
+    table = fits(*over_judges(10, 1, ("a", "b")), "here")
     rows = [(name, "all", "prefer", n, 10) for name, n in (("a", 10), ("b", 10), ("all", 20))]
     equal(table, "dataset subset quantity n families", *rows, subset="all")
-    assert "intercept" not in table
-
-
-def test_controls_are_measured_from_the_line_of_their_own_base():
-    names = ["set_2_ft_me", "set_10_ft_me", "set_length_ft_me", "set_length_ft_you"]
-    means = [(0.5, 0.4), (0.7, 0.8), (0.6, 0.75), (0.6, 0.75)]
-    means = pd.DataFrame(means, names, ["recognition", "preference"]).rename_axis("evaluator")
-    rows = means.reset_index().melt("evaluator", var_name="task", value_name="mean")
-    rows = rows.assign(dataset="set", other="all", convention="corrected")
-    more = rows.assign(other="x", mean=0.1), rows.assign(convention="released", mean=0.1)
-    fitted = pd.DataFrame({"dataset": "set", "subset": ["me-self-recognition", "me-controls"]})
-    fitted = fitted.assign(convention="corrected", slope=2.0, intercept=[-0.6, 9])
-    fitted = pd.concat([fitted, fitted.assign(convention="released", slope=7.0)])
-    found = correlation.off_line(pd.concat([rows, *more]), fitted, marked(*names))
-    # The line is 0.6 at 0.6; judges of another base have none.
-    columns = "evaluator family variant recognition preference line off"
-    equal(found, columns, ("set_length_ft_me", "me", "length", 0.6, 0.75, 0.6, 0.15))
 
 
 # --- single summaries
@@ -325,22 +290,21 @@ def rated(*rows, who=JUDGES):
     status = table["score"].isna().map({True: "unparsable", False: "ok"})
     table = table.assign(item_id="set/" + table["item_id"].astype("str"), status=status)
     table = table.assign(task="recognition", variant="plain")
-    table = pd.concat([table, table.assign(variant="rerun", score=9.0)])
+    table = pd.concat([table, table.assign(variant="labels-correct", score=9.0)])
     found = individual.individual(individual.scores(table, items(), who), who, BOOTSTRAP)
     return found.set_index(["evaluator", "target", "statistic"])
 
 
-def test_difference_ratio_and_auroc_by_hand():
+def test_means_and_ratio_by_hand():
     rows = [("a", "a", 0, 0.6), ("a", "b", 0, 0.2), ("a", "a", 1, 0.4), ("a", "b", 1, 0.4)]
     found = rated(*rows, ("a", "c", 1, 0.1))["value"]
-    # 0.6 beats both, 0.4 beats one and ties one.
-    means = ("mean", "mean_released", "mean_missing_no")
-    wanted = {"difference": 0.2, "ratio": 0.625, "ratio_corrected": 0.625, "auroc": 3.5 / 4}
-    assert found["a", "b"].to_dict() == pytest.approx(wanted | dict.fromkeys(means, 0.3))
-    wanted = dict.fromkeys(("ratio", "ratio_corrected"), (0.75 + 0.5 + 0.8) / 3)
-    wanted |= {"difference": 0.7 / 3, "auroc": 5.5 / 6} | dict.fromkeys(means, 0.7 / 3)
-    assert found["a", "all"].to_dict() == pytest.approx(wanted)
-    assert found["a", "a"].to_dict() == pytest.approx(dict.fromkeys((*means, "ratio"), 0.5))
+    for target, mean, ratio in (
+        ("b", 0.3, 0.625),
+        ("all", 0.7 / 3, (0.75 + 0.5 + 0.8) / 3),
+        ("a", 0.5, 0.5),
+    ):
+        wanted = {"mean": mean, "mean_released": mean, "ratio": ratio}
+        assert found["a", target].to_dict() == pytest.approx(wanted)
 
 
 def test_the_gap_takes_out_what_those_see_who_wrote_neither():
@@ -348,7 +312,7 @@ def test_the_gap_takes_out_what_those_see_who_wrote_neither():
     # c wrote neither and sees a difference of 0.2; b's view of its own text does not count.
     rows += [("c", "a", 0, 0.6), ("c", "b", 0, 0.4), ("b", "a", 0, 0.1), ("b", "b", 0, 0.9)]
     found = rated(*rows)["value"]
-    assert found["a", "b"][["difference", "gap"]].tolist() == pytest.approx([0.6, 0.4])
+    assert found["a", "b", "gap"] == pytest.approx(0.4)
     # Nor does that of a tuned judge.
     tuned = evaluators.from_names(["a", "b", "set_0_ft_c"])
     rows = [("set_0_ft_c", *row[1:]) if row[0] == "c" else row for row in rows]
@@ -363,24 +327,6 @@ def test_ratios_are_of_held_out_articles_and_a_dropped_row_counts_in_its_own_sta
     rows[-1] = (name, "b", 3, NAN, 0.6)
     found = rated(*rows, who=evaluators.from_names(["a", name])).loc[name, "b"]
     # The stored 0.6 and 0.2 of articles 0 and 1, which it was tuned on, do not enter.
-    wanted = {"ratio": (0.5, 2), "ratio_corrected": (0.8, 1), "mean": (0.2, 1), "auroc": (1, 2)}
-    wanted |= {"mean_missing_no": (0.1, 2), "mean_released": (0.4, 4), "difference": (0.6, 1)}
+    wanted = {"ratio": (0.5, 2), "mean": (0.2, 1), "mean_released": (0.4, 4)}
     told = {key: (row["value"], row["n"]) for key, row in found.iterrows()}
     assert told == {key: pytest.approx(value) for key, value in wanted.items()}
-
-
-def test_the_auroc_is_mann_whitneys_and_its_error_that_of_the_jackknife(rng):
-    own, other = rng.normal(0.5, 1, 80).round(1), rng.normal(0, 1, 160).round(1)
-    at, others_at = np.arange(80), np.repeat(np.arange(80), 2)
-    found = individual.auroc(own, at, other, others_at, 0.95)
-    wanted = mannwhitneyu(own, other).statistic / (80 * 160)
-    assert (found["value"], found["n"]) == (pytest.approx(wanted), 80)
-    left = [
-        mannwhitneyu(own[at != k], other[others_at != k]).statistic / (79 * 158) for k in range(80)
-    ]
-    error = np.sqrt(79 / 80 * ((np.array(left) - np.mean(left)) ** 2).sum())
-    for reach in (found["hi"] - wanted, wanted - found["lo"]):
-        assert reach / 1.959964 == pytest.approx(error, rel=0.02)
-    none = individual.auroc(own, at, other[:0], at[:0], 0.95)
-    assert (np.isnan(none["value"]), none["n"]) == (True, 0)
-    assert np.isnan(individual.auroc(own[:1], at[:1], other[:1], at[:1], 0.95)["lo"])

@@ -16,8 +16,8 @@ from selfpref.studies.panickssery import read as archive
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/panickssery.csv")
 # As every reader of these files was promised them.
 PROMISED = {
-    "pairwise": "dataset evaluator other task convention mean se lo hi n ambiguous",
-    "correlation": "dataset subset convention r slope intercept n lo hi families",
+    "pairwise": "dataset evaluator other task convention mean se lo hi n",
+    "correlation": "dataset subset convention quantity r slope intercept n lo hi families",
     "individual": "dataset evaluator target task statistic value lo hi n",
     "inverted": "dataset evaluator prefer worse mean n pattern",
 }
@@ -46,70 +46,26 @@ def test_every_evaluator_has_both_questions_and_every_label(frames):
     assert (found["gpt4", 2], found["llama", 1]) == ({"none", *shown}, shown)
 
 
-def test_what_is_stored_is_told_from_the_rows(frames):
-    # The sign of swapped labels is proven by the random run.
-    columns = "dataset evaluator as_own as_inverse r_released r_corrected n"
-    rows = ("cnn", "gpt4", 1.0, 0.0, 1.0, 1.0, 48), ("xsum", "gpt4", 0.0, 1.0, -1.0, 1.0, 48)
-    equal(frames["swapped_labels"], columns, *rows)
-    # One who always answers "1" recognises nothing once corrected; the pair without an answer, for
-    # which the release stores ½, counts in neither.
-    always = frames["always_first"].set_index(["dataset", "evaluator", "task"])
-    judges = {"cnn_always_1_ft_llama", "xsum_always_1_ft_gpt35"}
-    assert {*always.index.get_level_values("evaluator")} == judges
-    assert always["corrected"].tolist() == pytest.approx([0.5] * 8, abs=1e-5)
-    cell = always.loc[("cnn", "cnn_always_1_ft_llama", "recognition")]
-    assert cell[["released", "position"]].tolist() == [1, 1]
-    filled, n = frames["fills"].query("dataset == 'cnn'"), int(cell["n"])
-    columns = "filled at_half n released without"
-    equal(filled, columns, (1, 1, n + 1, (n + 0.5) / (n + 1), 1.0))
-    # All grades of one are not a number; two others are one model under two names.
-    who, pair = frames["evaluators"], ["xsum_always_1_ft_gpt35", "xsum_random_ft_gpt35"]
-    assert who.loc[who["degenerate"], "evaluator"].tolist() == ["cnn_length_ft_llama"]
-    assert who.set_index("evaluator").loc[pair, "duplicate_of"].tolist() == pair[::-1]
-
-
 def test_what_a_stored_score_is_is_read_off_the_rows(frames):
     readings = frames["stored_as"].set_index(["evaluator", "dataset"])["reading"]
     assert set(readings["xsum_2_ft_llama"]) == {defects.POSITION}
-    assert set(readings["cnn_length_ft_llama", "xsum"]) == {defects.OTHER_QUESTION}
+    # There the scores of both questions are swapped.
+    assert set(readings["cnn_length_ft_llama", "xsum"]) == {defects.NEITHER}
     assert set(readings["cnn_length_ft_llama", "cnn"]) == {defects.CONFIDENCE}
-    # A swap cannot be told where both questions are answered alike, but by undivided ones.
-    pairs = frames["pairs"].query("evaluator == 'xsum_2_ft_llama' and variant == 'plain'")
-    alike = pairs.assign(forward=0.5, backward=0.5, undivided=0.4, released=0.5, position=0.9)
-    first = pairs["task"].eq("recognition")
-    other = alike.assign(undivided=np.where(first, 0.4, 0.3), released=np.where(first, 0.3, 0.4))
-    for rows, reading in (
-        (alike, defects.EITHER),
-        (other, defects.OTHER_QUESTION),
-        (other.assign(released=0.2), defects.NEITHER),
-    ):
-        assert set(defects.stored_as(rows)["reading"]) == {reading}
+    judges = frames["stored_as"]["evaluator"].map(str)
+    # Of GPT's recognition there are no probabilities of both orders.
+    assert not judges.isin(["gpt4", "gpt35"]).any()
 
 
-def test_judges_tuned_on_what_they_judge_are_told(frames):
-    # New summaries apart, no file of the cut-down release has any.
-    assert frames["tuned_on"].empty
-    pairs = frames["pairs"].query("evaluator == 'gpt4' and variant == 'rerun'")
-    early = pairs["item_id"].eq("xsum/xsum-500")
-    table = defects.tuned_on(pairs.assign(held_out=~early, released=early.astype(float)))
-    columns = "dataset evaluator task tuned_on n released_tuned_on released_held_out"
-    equal(table, columns, ("xsum", "gpt4", "recognition", 4, 48, 1.0, 0.0))
-
-
-def test_a_judge_is_degenerate_whose_answers_are_broken_or_constant():
+def test_a_judge_is_degenerate_whose_answers_are_broken():
     counts = [("a", "ok", 18), ("a", "failed", 1), ("b", "ok", 9), ("b", "low-mass", 1)]
-    counts += [("c", "ok", 9), ("c", "unparsable", 9), ("d", "ok", 9)]
+    counts += [("c", "ok", 9), ("c", "unparsable", 9)]
     found = pd.DataFrame(counts, columns=["evaluator", "status", "n"])
     found = found.assign(dataset="set", task="quality", variant="plain")
-    worse = found.assign(variant="rerun", status="failed")
-    rated = pd.DataFrame({"evaluator": [*"ccdd"], "released": [1.0, 2.0, 3.0, 3.0]})
-    rated = rated.assign(dataset="set", task="quality")
-    distances = pd.DataFrame({"one": ["a"], "two": ["b"], "distance": [0.001]})
-    who = evaluators.from_names("abcd")
-    table = defects.with_defects(who, pd.concat([found, worse]), rated, distances, 0.06)
-    rows = [("a", "b", 1 / 19, False, False), ("b", "a", 0.1, False, True)]
-    rows += [("c", "", 0.0, False, False), ("d", "", 0.0, True, True)]
-    equal(table, "evaluator duplicate_of broken constant degenerate", *rows)
+    worse = found.assign(variant="labels-correct", status="failed")
+    table = defects.with_defects(evaluators.from_names("abc"), pd.concat([found, worse]), 0.06)
+    rows = [("a", 1 / 19, False), ("b", 0.1, True), ("c", 0.0, False)]
+    equal(table, "evaluator broken degenerate", *rows)
 
 
 def test_a_published_number_stands_beside_the_recomputed_one(frames):
@@ -149,7 +105,7 @@ def test_the_chapter_runs_on_less(filled, tmp_path, monkeypatch):
     frames = frames_of(tmp_path, found, params, **given)
     for name, columns in PROMISED.items():
         assert list(frames[name].columns) == columns.split(), name
-    for name in ("inverted", "individual", "labels", "audit", "checks", "stored_as", "fills"):
+    for name in ("inverted", "individual", "labels", "audit", "checks", "stored_as"):
         assert frames[name].empty, name
     assert set(frames["pairwise"]["convention"]) == ({"corrected"} if found else set())
     monkeypatch.chdir(tmp_path)

@@ -14,7 +14,6 @@ import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval
 from selfpref.studies.panickssery.evaluators import BASE, TUNED
-from selfpref.studies.panickssery.pairs import by_convention, plain
 
 FITS = ["dataset", "subset", "convention", "quantity", "r", "slope", "intercept", "n"]
 FITS += ["lo", "hi", "families"]
@@ -82,8 +81,10 @@ def fits(
 ) -> pd.DataFrame:
     """The lines of every other quantity on recognition, of every subset of three judges or more.
 
+    Of preference they are Figs. 1 and 7; of either wording of it, the question turned round.
+
     Args:
-        rows: `dataset, evaluator, quantity, convention, cluster, value`.
+        rows: `dataset, evaluator, quantity` (or `task`), `convention, cluster, value`.
         evaluators: As for `subsets`.
         bootstrap: For the intervals.
         name: Of the stream of resamples.
@@ -92,7 +93,7 @@ def fits(
         The columns of `FITS`, a row a line, with the interval of r; the data set `all` pools the
         points of every one.
     """
-    table, found = _points(rows, evaluators), []
+    table, found = _points(rows.rename(columns={"task": "quantity"}), evaluators), []
     whole = table.assign(dataset="all") if table["dataset"].nunique() > 1 else table[:0]
     for dataset, here in pd.concat([table, whole]).groupby("dataset", sort=False):
         for subset, members in subsets(evaluators).items():
@@ -110,37 +111,3 @@ def fits(
                 told = (r.value, slope, intercept, len(part), r.lo, r.hi, families)
                 found.append((*key, *told))
     return pd.DataFrame(found, columns=FITS)
-
-
-def correlation(
-    pairs: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
-) -> pd.DataFrame:
-    """Preference on recognition, over the judges of each subset (Figs. 1 and 7).
-
-    Args:
-        pairs: As `confidences` returns them.
-        evaluators: As for `subsets`.
-        bootstrap: For the intervals.
-
-    Returns:
-        As `fits`, without the column `quantity`.
-    """
-    rows = by_convention(plain(pairs)).rename(columns={"task": "quantity"})
-    return fits(rows, evaluators, bootstrap, "correlation").drop(columns="quantity")
-
-
-def inverted_correlation(
-    both: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
-) -> pd.DataFrame:
-    """Each wording of preference and their mean on recognition, over judges.
-
-    Args:
-        both: As `both_wordings` returns it.
-        evaluators: As for `subsets`.
-        bootstrap: For the intervals.
-
-    Returns:
-        `dataset, subset, convention, quantity` (prefer, worse, mean), `r, slope, n, lo, hi,
-        families`.
-    """
-    return fits(both, evaluators, bootstrap, "inverted").drop(columns="intercept")

@@ -33,31 +33,23 @@ def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     return rows.groupby([*JUDGED, "variant", "status"]).size().rename("n").reset_index()
 
 
-def with_defects(
-    evaluators: pd.DataFrame, found: pd.DataFrame, rated: pd.DataFrame, unusable: float
-) -> pd.DataFrame:
+def with_defects(evaluators: pd.DataFrame, found: pd.DataFrame, unusable: float) -> pd.DataFrame:
     """The judges with what is to be known before a number of theirs is believed.
 
     Args:
         evaluators: As `selfpref.studies.panickssery.evaluators` describes them.
         found: As `statuses` returns it.
-        rated: As `scores` returns it.
         unusable: The share of broken answers above which a judge is degenerate, 0..1.
 
     Returns:
         The judges with `broken` (the largest share of answers of one task and data set that are
-        not a number or without mass), `constant` (whether it gives every text the same score) and
-        `degenerate` (broken or constant).
+        not a number or without mass) and `degenerate` (whether that is too much).
     """
     lost = found["n"].where(found["status"].isin(BROKEN), 0)
     plainly = found.assign(lost=lost)[found["variant"].eq("plain")]
     share = plainly.groupby(JUDGED)[["lost", "n"]].sum().eval("lost / n")
-    values = rated.groupby(JUDGED, observed=True)["released"].agg(["nunique", "count"])
-    same = values["nunique"].eq(1) & values["count"].gt(1)
     broken = evaluators["evaluator"].map(share.groupby("evaluator").max())
-    constant = evaluators["evaluator"].map(same.groupby("evaluator").any()).eq(True)
-    degenerate = broken.gt(unusable) | constant
-    return evaluators.assign(broken=broken, constant=constant, degenerate=degenerate)
+    return evaluators.assign(broken=broken, degenerate=broken.gt(unusable))
 
 
 def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -13,8 +13,7 @@ Asked which text is *worse*, the confidence is that its own is not.
   was tuned on, it is missing.
 - `released` is the source's own score, whatever it is and of whichever article.
 
-Whose text is the judge's own: that under its own name where the pair holds it (new summaries of a
-fine-tuned model), else its family's. "Evaluator" is the paper's word for a judge and stays in
+The judge's own text is its family's. "Evaluator" is the paper's word for a judge and stays in
 columns.
 
 Means of the confidences are by other source, by order, against the base model, and by what labels
@@ -98,10 +97,10 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
         pd.Series(pd.array(names, dtype="str"), rows.index)
         for names in both(rows["candidates"], pyarrow.string())
     )
-    judge = rows["judge"]
-    own = judge.where(first.eq(judge) | second.eq(judge), judge.map(family))
+    own = rows["judge"].map(family)
     leads = first.eq(own)
-    rows = rows.assign(evaluator=judge, own=own, other=second.where(leads, first), leads=leads)
+    other = second.where(leads, first)
+    rows = rows.assign(evaluator=rows["judge"], own=own, other=other, leads=leads)
     rows = rows[leads | second.eq(own)]
     parts = both(rows["probabilities"], pyarrow.float64())
     one, two = (part.to_numpy(zero_copy_only=False) for part in parts)

@@ -15,15 +15,14 @@ lies, and only numbers derived from it are kept. The articles' texts are not par
 - No release file holds the backward probability of GPT's recognition, nor any probability of the
   two base GPT models on XSum: those verdicts are choices without probabilities, and `stored` is
   all there is.
-- Variants: `plain`; `rerun` (recognition asked again beside the inverted question);
-  `others-named-human` and `others-named-model`; `labels-correct`, `labels-swapped`,
-  `labels-random-correct` and `labels-random-swapped` (the random labels, split by what fell);
-  `generations` (the tuned model's new summary, under the tuned model's name, against its base's).
+- Variants: `plain`; `labels-correct`, `labels-swapped`, `labels-random-correct` and
+  `labels-random-swapped` (the random labels, split by what fell). Not read is what no number here
+  rests on: others named in other words, new summaries of tuned models, and recognition asked again
+  beside the inverted question.
 - What a row lacks becomes a status: `unparsable` (a token that is no label), `low-mass` (no
   probability on the labels), `failed` (not a number, an order or a value missing, an article that
   is not among the thousand).
-- `audit` lists every file, and how many of its rows are of a foreign article, or of one that the
-  judge was tuned on. What is odd in the scores is shown from the tables
+- `audit` lists every file. What is odd in the scores is shown from the tables
   (`selfpref.studies.panickssery.defects`).
 
 A file is a JSON list of objects, where a bare `NaN` stands for a missing number; a value that a row
@@ -74,15 +73,13 @@ Floats = npt.NDArray[np.float64]
 _SET, _EVALUATOR = r"(?P<dataset>xsum|cnn)", r"(?P<evaluator>\w+)"
 _RESULTS = rf"{_SET}/{_EVALUATOR}_results\.json"
 # What each path holds, in the order in which they are read: scores of one order come before the raw
-# probabilities that they belong to. The wordings that name the others were tried on XSum alone.
+# probabilities that they belong to.
 PATTERNS = {
     "summaries": rf"summaries/{_SET}/\w+?_train_{_EVALUATOR}_responses\.json",
     "pairwise": rf"results/{_RESULTS}",
     "worse": rf"results_with_worse/{_RESULTS}",
-    "named": rf"results_vs_(?P<condition>human|model)/{_EVALUATOR}_results\.json",
     "labels": rf"label_results/(?P<condition>correct|wrong|random)_label_results/{_RESULTS}",
     "raw-labels": rf"label_results/raw_llama_label_results/{_SET}_label_{_EVALUATOR}_raw\.json",
-    "generations": rf"comparisons/{_SET}/{_EVALUATOR}_comparisons\.json",
     "recognition": rf"individual_setting_results/recognition_results/{_RESULTS}",
     "quality": rf"individual_setting_results/score_results/{_RESULTS}",
 }
@@ -105,14 +102,14 @@ class Released(NamedTuple):
         kind: Which kind of file, a key of `PATTERNS`.
         evaluator: Who judged; of summaries, who wrote.
         dataset: `xsum` or `cnn`.
-        condition: Of labels and wordings, which.
+        condition: Of labels, which.
     """
 
     path: str
     local: Path
     kind: str
     evaluator: str
-    dataset: str = "xsum"
+    dataset: str
     condition: str = ""
 
 
@@ -150,18 +147,21 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     wanted = judges_of(dataset, entry, names)
     single = {file.evaluator for file in judged if file.kind == "raw-labels"}
     judged = [file for file in judged if file.evaluator in wanted]
-    table = evaluators.from_names(names).set_index("evaluator")
+    families = evaluators.from_names(names).set_index("evaluator")["family"]
     parts: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ratings": []}
     # Of labels in one order the scores, by data set and condition: the raw file lacks them.
     scores: dict[tuple[str, str], pd.Series] = {}
     with progress.bar(len(judged), f"read {dataset}", unit="file") as bar:
         for file in judged:
             bar.update()
-            frame = _placed(file, index[file.dataset], table.loc[file.evaluator])
-            foreign, tuned_on = (~frame["known"]).sum(), frame["tuned_on"].sum()
-            counts = [("read", 0), ("article of the other data set", foreign)]
-            counts.append(("article that the judge was tuned on", tuned_on))
-            told += [(file.path, name, len(frame), n) for name, n in counts if n or name == "read"]
+            frame = pd.DataFrame(json.loads(file.local.read_bytes()))
+            frame = frame.assign(
+                item_id=f"{file.dataset}/" + frame["key"],
+                known=frame["key"].isin(index[file.dataset]),
+                own=families[file.evaluator],
+                other=frame.get("model"),
+            )
+            told.append((file.path, "read", len(frame), 0))
             if file.kind in ("recognition", "quality"):
                 parts["ratings"].append(_ratings(file, frame))
                 continue
@@ -186,31 +186,6 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         rows = pd.concat(parts.pop(name), ignore_index=True)
         made[name] = tables.fill(rows, name, study=entry.study)
     return made
-
-
-def _placed(file: Released, articles: dict[str, int], judge: pd.Series) -> pd.DataFrame:
-    """The rows of a file with their articles and sources.
-
-    Args:
-        file: The file.
-        articles: The data set's keys and their places.
-        judge: Its row of the evaluators.
-
-    Returns:
-        The rows with `item_id`, `known` (the article is one of the data set), `tuned_on` (and the
-        judge was tuned on it), `own` (whose text is the judge's own) and `other` (the text beside
-        it).
-    """
-    # A bare NaN stands for a missing number.
-    frame = pd.DataFrame(json.loads(file.local.read_bytes()))
-    place, new = frame["key"].map(articles), file.kind == "generations"
-    return frame.assign(
-        item_id=f"{file.dataset}/" + frame["key"],
-        known=place.notna(),
-        tuned_on=place.lt(judge["held_out_from"]) & (judge["trained_on"] == file.dataset),
-        own=file.evaluator if new else judge["family"],
-        other=judge["family"] if new else frame.get("model"),
-    )
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> Floats:
@@ -244,22 +219,17 @@ def _questions(file: Released) -> list[tuple[str, str, str, str]]:
 
     That of an answer's probability is the same with `_probability` after it.
     """
-    detected, compared = (
-        ("detection_score", "{}_detection"),
-        ("self_preference", "{}_comparison"),
-    )
+    compared = ("self_preference", "{}_comparison")
     match file.kind:
-        case "generations":
-            return [("preference", "generations", "new_preference", "{}")]
         case "labels":
             return [("preference", CONDITIONS[file.condition], *compared)]
         case "raw-labels":
             raw = CONDITIONS.items()
             return [("preference", variant, name, f"{RAW[name]}_label") for name, variant in raw]
         case "worse":
-            return [("recognition", "rerun", *detected), ("inferiority", "plain", *compared)]
-    variant = f"others-named-{file.condition}" if file.condition else "plain"
-    return [("recognition", variant, *detected), ("preference", variant, *compared)]
+            return [("inferiority", "plain", *compared)]
+    detected = ("recognition", "plain", "detection_score", "{}_detection")
+    return [detected, ("preference", "plain", *compared)]
 
 
 def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
@@ -267,7 +237,8 @@ def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
 
     Args:
         file: The file.
-        frame: Its rows, as `_placed` returns them; of raw labels with the score of each condition.
+        frame: Its rows with `item_id`, `known` (the article is one of the data set), `own` (whose
+            text is the judge's own) and `other`; of raw labels with the score of each condition.
     """
     tops = {f"{order}_probability": f"{order}_comparison_probability" for order in ORDERS}
     frame, frames = frame.rename(columns=tops), []
@@ -352,7 +323,7 @@ def _answers(frame: pd.DataFrame, name: str, turned: bool) -> pd.DataFrame | Non
 
 
 def _ratings(file: Released, frame: pd.DataFrame) -> pd.DataFrame:
-    """The ratings of a file of single summaries, from its rows as `_placed` returns them."""
+    """The ratings of a file of single summaries, from its rows as for `_verdicts`."""
     rows = frame[["item_id"]].assign(responder=frame["target_model"])
     made = (_quality if file.kind == "quality" else _recognition)(frame, rows)
     foreign = made["item_id"].isin(frame.loc[~frame["known"], "item_id"])
