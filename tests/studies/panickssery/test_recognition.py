@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from selfpref import tables
-from selfpref.models import Choice, Choose, Text
+from selfpref.models import Choice
 from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, PLAIN, SCORES
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, Evaluator, ordered_pairs
@@ -16,7 +16,6 @@ RESPONSES = pd.DataFrame(
     columns=["item_id", "responder", "text"],
 ).assign(study="panickssery", step=0, sample=0)
 READ = Verdicts(min_mass=0.5)
-SAMPLED = Verdicts(min_mass=0.5, score_mode="sampled", samples=4, temperature=1.0)
 
 
 class Scripted:
@@ -29,16 +28,13 @@ class Scripted:
 
     def ask(self, calls):
         self.calls += calls
-        texts = [call.prompt.messages[0][1] for call in calls]
-        if isinstance(calls[0], Choose):
-            return [self.rule(text, call.labels) for text, call in zip(texts, calls, strict=True)]
-        return [self.rule(text, n) for n, text in enumerate(texts)]
+        return [self.rule(call.prompt.messages[0][1], call.labels) for call in calls]
 
 
-def judged(rule, use=READ, pairs=True):
+def judged(rule, pairs=True):
     """The valid verdicts, or one rating of each question; and what was asked."""
     model = Scripted(rule)
-    asked = Evaluator("tuned", model, PLAIN, use, seed=1)
+    asked = Evaluator("tuned", model, PLAIN, READ, seed=1)
     if pairs:
         table = asked.verdicts(ordered_pairs(ITEMS, RESPONSES, "me"))
         return tables.validate(table, "verdicts", "made"), model.calls
@@ -93,21 +89,3 @@ def test_a_rating_is_the_share_of_yes_and_the_expectation_over_the_digits():
     table, _ = judged(lambda text, labels: Choice((0.0,) * len(labels), "ok"), pairs=False)
     assert set(table["status"]) == {"low-mass"}
     assert table["score"].isna().all()
-
-
-def test_without_probabilities_the_frequencies_of_repeated_answers_are_read():
-    said = ["1", "**2**.", " 1\n", "Both, 1 and 2"]
-    table, calls = judged(lambda _, n: Text(said[n % 4], "ok"), SAMPLED)
-    assert {tuple(shares) for shares in table["probabilities"]} == {(0.5, 0.25)}
-    assert set(table["mass"]) == {0.75}
-    assert [names[0] for names in table["candidates"]] == table["choice"].tolist()
-
-    def rule(text, n):
-        own = "Did you write" in text
-        return Text((("yes", "No", "Yes.", "Yes") if own else "5514")[n % 4], "ok")
-
-    table, others = judged(rule, SAMPLED, pairs=False)
-    assert table["score"].to_dict() == {"recognition": 0.75, "quality": (5 + 5 + 1 + 4) / 4}
-    # Every repeat of every question has a seed of its own.
-    seeds = [call.seed for call in (*calls, *others)]
-    assert len(seeds) == len(set(seeds)) == 4 * (24 + 12)

@@ -60,7 +60,6 @@ from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_share
 from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
-CONVENTIONS = ("released", "corrected")
 TASKS = ("recognition", "preference")
 KEYS = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
 KEY = ["dataset", "evaluator", "other", "task", "variant", "item_id", "repeat"]
@@ -208,10 +207,11 @@ def plain(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_convention(pairs: pd.DataFrame) -> pd.DataFrame:
-    """A row a pair and convention that gives it a value: `convention`, `value`."""
-    parts = [pairs.assign(convention=name, value=pairs[name]) for name in CONVENTIONS]
-    rows = pd.concat(parts, ignore_index=True)
-    return rows[rows["value"].notna()].reset_index(drop=True)
+    """A row a pair and convention that gives it a value: `convention`, `value`, `ordering`."""
+    released = pairs.assign(ordering=pairs["ordering_released"])
+    parts = (released, "released"), (pairs, "corrected")
+    rows = [part.assign(convention=name, value=part[name]) for part, name in parts]
+    return pd.concat(rows).dropna(subset="value").reset_index(drop=True)
 
 
 def pooled(rows: pd.DataFrame) -> pd.DataFrame:
@@ -265,7 +265,7 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
         confidence above, at or below 1/2; `n` pairs with both choices.
     """
     rows = by_convention(plain(pairs))
-    kept = rows["ordering"].where(rows["convention"].eq("corrected"), rows["ordering_released"])
+    kept = rows["ordering"]
     shares = {name: kept.eq(name).where(kept.notna()).astype(float) for name in ORDERINGS}
     rows = rows.assign(**shares, thresholded=decide(rows["value"].to_numpy(), 0.5), n=kept.notna())
     by = ["dataset", "evaluator", "task", "convention"]

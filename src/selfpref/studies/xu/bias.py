@@ -93,7 +93,7 @@ class Settings:
     """What scores are compared with, and how intervals are made.
 
     Attributes:
-        use: The truth, how concepts are looked for, gamma, random signs and sizes.
+        use: The truth, how concepts are looked for, gamma and sizes.
         bootstrap: The intervals.
     """
 

@@ -28,25 +28,8 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import Floats, bounded, difference, ratio, share_interval
-from selfpref.studies.xu.bias import (
-    AVERAGE,
-    CELL,
-    CONVENTIONS,
-    KEY,
-    MODELS,
-    TEXT,
-    Convention,
-    Settings,
-    by_group,
-    chained,
-    counted,
-    distance_skewness,
-    over_cells,
-    paper_chains,
-    read_as,
-    summary,
-    truth_of,
-)
+from selfpref.studies.xu import bias
+from selfpref.studies.xu.bias import CONVENTIONS, KEY, MODELS, Settings, by_group, paper_chains
 from selfpref.studies.xu.feedback import quoted, well_formed
 from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, TASKS
 
@@ -73,7 +56,7 @@ def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     drawn, choice = _candidates(rows[rows["own"]]), ["language", "model", "k", "convention"]
     chosen = drawn.query("step == 1")
-    table = by_group(summary, chosen.assign(step=chosen["k"]), settings, "best of k")
+    table = by_group(bias.summary, chosen.assign(step=chosen["k"]), settings, "best of k")
     noise = by_group(_chosen, drawn, settings, "best of noise", by=choice[:3])
     noise = noise.reindex(columns=[*choice, "noise_bias", *bounded("beyond")])
     found = table.rename(columns={"step": "k"}).merge(noise, on=choice, how="left")
@@ -149,7 +132,7 @@ def beside_noise(
         return np.swapaxes(found, 0, 1)
 
     of = (cells, languages, len(clusters), statistics, settings, *names)
-    return over_cells(*of, columns=("noise_score", "noise_bias", "beyond"))
+    return bias.over_cells(*of, columns=("noise_score", "noise_bias", "beyond"))
 
 
 def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
@@ -254,9 +237,9 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     # Own texts in the languages in which the judge read others' too.
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
     read = start[~start["own"] | start["condition"].eq("")].merge(both)
-    controls = start[[*TEXT, "judge", "score"]]
+    controls = start[[*bias.TEXT, "judge", "score"]]
     controls = controls.rename(columns={"judge": "control", "score": "against"})
-    pairs = read.merge(controls, on=TEXT)
+    pairs = read.merge(controls, on=bias.TEXT)
     # What the control wrote is no other's text to it.
     pairs = pairs[pairs["control"].ne(pairs["judge"]) & pairs["control"].ne(pairs["responder"])]
     found = pd.concat([read.assign(control="", against=read["truth"]), pairs], ignore_index=True)
@@ -282,7 +265,7 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     quoting, found = reads_its_text(rows).reindex(rows.index, fill_value=True), []
     for convention in CONVENTIONS:
-        read = read_as(rows, convention)
+        read = bias.read_as(rows, convention)
         compared = _comparisons(read[quoting] if convention == "corrected" else read)
         for (judge, by), part in compared.groupby(["judge", "control"]):
             own, control = part["own"], by or "none"
@@ -306,12 +289,6 @@ def _binned(rows: pd.DataFrame) -> Floats:
     return cells
 
 
-def change(found: pd.DataFrame) -> pd.DataFrame:
-    """How score, truth, bias and D have changed since step 0, with paired intervals."""
-    later = found.query("step > 0 and condition == ''").drop(columns="condition")
-    return later.reset_index(drop=True)
-
-
 def gains(found: pd.DataFrame) -> pd.DataFrame:
     """What refinement has brought by the last step: to the model's own score, and to the truth.
 
@@ -331,7 +308,7 @@ def arms(found: pd.DataFrame) -> pd.DataFrame:
     """Refinement under other conditions (another run, another accept rule) beside the plain one."""
     key = ["language", "model"]
     other = found.loc[found["condition"].ne(""), key].drop_duplicates()
-    return found[found["language"].ne(AVERAGE)].merge(other, on=key).replace(PLAIN)
+    return found[found["language"].ne(bias.AVERAGE)].merge(other, on=key).replace(PLAIN)
 
 
 def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -344,9 +321,9 @@ def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     fresh = rows[rows["variant"].eq(RESCORED) & rows["judge"].eq(rows["responder"])]
     fresh = fresh[~fresh["condition"].str.startswith(BEST)]
-    of = (summary, fresh, settings, "expected")
+    of = (bias.summary, fresh, settings, "expected")
     table = by_group(*of, by=MODELS, conventions=("corrected",)).drop(columns="convention")
-    return table.sort_values(CELL, ignore_index=True).replace(PLAIN)
+    return table.sort_values(bias.CELL, ignore_index=True).replace(PLAIN)
 
 
 def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -361,7 +338,7 @@ def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         next smaller model on the sentences that count for both, with its interval.
     """
     models, own, found = settings.use.sizes, paper_chains(rows, "mqm"), []
-    read = pd.concat([read_as(own, name) for name in CONVENTIONS])
+    read = pd.concat([bias.read_as(own, name) for name in CONVENTIONS])
     read = read.assign(gap=read["score"] - read["truth"])
     place = ["language", "step", "convention"]
     gaps = read.pivot(index=[*place, "cluster", "item_id"], columns="model", values="gap")
@@ -385,7 +362,7 @@ def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `model, first, last`, means of the languages; what is missing at a step stays missing.
     """
-    mean = table.query("language == @AVERAGE and convention == 'corrected'")
+    mean = table.query("language == @bias.AVERAGE and convention == 'corrected'")
     over = mean.sort_values("step").set_index("model")["bias"]
     ends = {end: over[~over.index.duplicated(keep=end)] for end in ("first", "last")}
     return pd.DataFrame(ends).reset_index()
@@ -399,7 +376,7 @@ def rated_by_people(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
         truths: The truths table.
     """
     own = paper_chains(rows, "mqm")
-    own = own.assign(metric=own["truth"], truth=truth_of(own, truths, "human-mqm"))
+    own = own.assign(metric=own["truth"], truth=bias.truth_of(own, truths, "human-mqm"))
     return own[own["truth"].notna()]
 
 
@@ -416,21 +393,20 @@ def human(
         the same sentences.
     """
     own, noise = rated_by_people(rows, truths), []
-    table = by_group(summary, own, settings, "human", conventions=("released",))
+    table = by_group(bias.summary, own, settings, "human", conventions=("released",))
     table = table.rename(columns=lambda name: str(name).replace("truth_", "human_"))
-    first = read_as(own.query("step == 0"), "released")
+    first = bias.read_as(own.query("step == 0"), "released")
     for model, step in zip(table["model"], table["step"], strict=True):
         part = first[first["model"].eq(model)]
         levels, counts = np.unique(part["score"], return_counts=True)
         score = expected_greatest(levels, counts[:, None].astype(float), step + 1)
         noise.append(float(score[0]) - part["truth"].mean())
-    printed = published.query("item == 'human' and quantity == 'bias'")
-    printed = printed.set_index(["model", "step"])["value"]
-    metric = own.groupby(["model", "step"])["metric"].mean()
     place = ["model", "step"]
-    table = table.assign(noise_bias=noise).join(metric.rename("metric_mean"), on=place)
+    metric = own.groupby(place)["metric"].mean().rename("metric_mean")
+    printed = published.query("item == 'human' and quantity == 'bias'").set_index(place)["value"]
+    table = table.assign(noise_bias=noise).join(metric, on=place)
     table = table.join(printed.rename("bias_published"), on=place)
-    return table.sort_values(["model", "step"], ignore_index=True)
+    return table.sort_values(place, ignore_index=True)
 
 
 def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -441,12 +417,12 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd
     Returns:
         `language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
-    own = read_as(rated_by_people(rows, truths), "released")
+    own = bias.read_as(rated_by_people(rows, truths), "released")
     own = own.query("step == 0").dropna(subset="score")
     own = own.assign(sentence=own["cluster"], said=own["score"], gap=own["score"] - own["truth"])
     cells = own.groupby(["language", "model"])
     part = cells.get_group(cells["gap"].mean().idxmax()) if len(own) else own
-    skew = distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
+    skew = bias.distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
     columns = ["language", "model", "step", "sentence", "said", "truth", "bias", "dskew"]
     return part.assign(bias=part["gap"].mean(), dskew=skew)[columns].reset_index(drop=True)
 
@@ -463,13 +439,11 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
         Each printed number with `recomputed` and `difference`, NaN where what is counted was not
         released; empty where none of the paper's models is there.
     """
-    known = found.set_index(["model", "step"])["bias"].to_dict()
     shares = form.loc[form["step"].isin(STEPS), "well_formed"]
     ends = {"least share": shares.min(), "greatest share": shares.max()}
     table = published if found["model"].isin(published["model"]).any() else published.iloc[:0]
-    places = zip(table["model"], table["step"], strict=True)
-    bias_of = pd.Series([known.get(place, np.nan) for place in places], table.index, dtype=float)
-    recomputed = bias_of.where(table["item"].eq("human"), table["quantity"].map(ends))
+    table = table.join(found.set_index(["model", "step"])["bias"], on=["model", "step"])
+    recomputed = table.pop("bias").fillna(table["quantity"].map(ends)).astype(float)
     table = table.assign(recomputed=recomputed, difference=recomputed - table["value"])
     return table.rename(columns={"value": "published"})
 
@@ -494,7 +468,7 @@ def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `language, model, step, predicted, true, bias, dskew` with intervals, the change of the bias
         since step 0, `n` and `unusable`; the intervals of the two shares are Wilson's.
     """
-    own = chained(rows)
+    own = bias.chained(rows)
     # No release has a rule of its own here; both conventions are one.
     table = _shares(own[own["task"].eq("correctness")], settings, ("corrected",), "mathematics")
     table = table.drop(columns="convention").replace(PLAIN)
@@ -502,17 +476,17 @@ def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 
 def _shares(
-    rows: pd.DataFrame, settings: Settings, conventions: Sequence[Convention], *names: str
+    rows: pd.DataFrame, settings: Settings, conventions: Sequence[bias.Convention], *names: str
 ) -> pd.DataFrame:
     """The table of `summary` with Wilson's intervals for the two means, which are shares.
 
     Where the bias does not vary over sentences, its interval is Newcombe's.
     """
-    of, cell = (summary, rows, settings, *names), [*MODELS, *KEY]
+    of, cell = (bias.summary, rows, settings, *names), [*MODELS, *KEY]
     table = by_group(*of, by=MODELS, conventions=conventions)
-    read = pd.concat([read_as(rows, name) for name in conventions])
+    read = pd.concat([bias.read_as(rows, name) for name in conventions])
     found, level = [], settings.bootstrap.level
-    for values, part in counted(read, cell).groupby(cell):
+    for values, part in bias.counted(read, cell).groupby(cell):
         said, true = (share_interval(part[of], part["cluster"], level) for of in ("score", "truth"))
         row = dict(zip(cell, values, strict=True)) | difference(said, true).columns("apart")
         found.append(row | said.columns("predicted") | true.columns("true"))
@@ -535,7 +509,7 @@ def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     aside = rows[rows["condition"].str.startswith(PARAPHRASE)]
     aside = aside.assign(system=aside["condition"].str.removeprefix(PARAPHRASE))
-    table = by_group(summary, aside, settings, "style", by=["system", "judge"])
+    table = by_group(bias.summary, aside, settings, "style", by=["system", "judge"])
     table["text"] = table.pop("step").map({0: "translation", 1: "paraphrase"})
     order = ["language", "system", "judge", "text", "convention"]
     return table.sort_values(order, ignore_index=True)

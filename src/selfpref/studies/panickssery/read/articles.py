@@ -21,10 +21,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
 
 import pandas as pd
-from pydantic import BaseModel, Field, ValidationError
 
 from selfpref import tables
 from selfpref.download.hub import open_set
@@ -41,17 +39,8 @@ HUMAN = "human"
 _PREAMBLE = re.compile(r"^[^\n]*:[ \t]*\n+")
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTES = "\"'“”‘’"
-Text = Annotated[str, Field(pattern=r"\S")]
 # Id, article, and summaries by who wrote them.
 Article = tuple[str | int, str, Mapping[str, str]]
-
-
-class Line(BaseModel, extra="forbid", strict=True):
-    """A line of a user's file."""
-
-    id: Text | int
-    article: Text
-    summaries: dict[str, Text] = {}
 
 
 def clean(text: str, reader: str) -> str:
@@ -153,11 +142,13 @@ def read_own(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFr
     for number, record in json_lines(source):
         if len(rows) == entry.articles:
             break
-        try:
-            line = Line.model_validate(record)
-        except ValidationError as error:
-            first = error.errors()[0]
-            key = ".".join(map(str, first["loc"]))
-            raise SelfprefError(f"{source}, line {number}: {key}: {first['msg']}") from error
-        rows.append((line.id, line.article, line.summaries))
+        summaries = record.pop("summaries", {})
+        known = record.keys() == {"id", "article"} and isinstance(summaries, dict)
+        texts = [str(record["id"]), record["article"], *summaries.values()] if known else [None]
+        if not all(isinstance(text, str) and text.strip() for text in texts):
+            raise SelfprefError(
+                f"{source}, line {number}: give texts as id and article; and, if there are any, "
+                "summaries by who wrote them"
+            )
+        rows.append((record["id"], record["article"], summaries))
     return _tables(dataset, entry, source, rows)
