@@ -442,7 +442,8 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
     shares = form.loc[form["step"].isin(STEPS), "well_formed"]
     ends = {"least share": shares.min(), "greatest share": shares.max()}
     table = published if found["model"].isin(published["model"]).any() else published.iloc[:0]
-    table = table.join(found.set_index(["model", "step"])["bias"], on=["model", "step"])
+    known = found.astype({"step": float}).set_index(["model", "step"])["bias"]
+    table = table.join(known, on=["model", "step"])
     recomputed = table.pop("bias").fillna(table["quantity"].map(ends)).astype(float)
     table = table.assign(recomputed=recomputed, difference=recomputed - table["value"])
     return table.rename(columns={"value": "published"})
