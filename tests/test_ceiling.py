@@ -52,7 +52,7 @@ xu:
   datasets: {words: {reader: commongen-hard}, sums: {reader: math}}
   refine:
     one: {tasks: [coverage, correctness], external: two, best_of: [1, 3], rounds: [2, 4],
-      arms: [accept-all, accept-random, external, noise], steps: 3, repeats: 2,
+      arms: [accept-all, accept-random, external, noise], steps: 3,
       feedback_tokens: 20, <<: *writing}
     two: {tasks: [coverage], external: two, steps: 2, feedback_tokens: 20, <<: *writing}
 """

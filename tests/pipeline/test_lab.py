@@ -11,9 +11,9 @@ wataoka fig1a_example fig1b_bias fig2_confusion table2_demographic_parity bias_b
 wataoka fig3_perplexity_vs_human fig4_perplexity_own_vs_other fig5_log_perplexity
 wataoka fig6_judges_without_responses planted_vs_measured
 panickssery pairwise fig1_recognition_vs_preference fig2_recognition_before inverted
-panickssery fig4_training_size fig7_self_recognition controls individual replay
+panickssery fig4_training_size fig7_self_recognition controls replay
 """
-TABLES = "panickssery correlation deltas oracle statuses evaluators audit"
+TABLES = "panickssery correlation deltas individual oracle statuses evaluators audit"
 REFINED = ("responses", "ratings", "truths")
 # What reads all studies, which the recorded profile shows.
 LEFT = {"beyond-metrics@lab", "beyond@lab", "claims", "report@lab"}

@@ -16,14 +16,14 @@ wataoka fig1a_example fig1b_bias fig2_confusion table2_demographic_parity bias_b
 wataoka bias_by_judge_and_responder without_a_self keyed_bias keyed_confusion keyed_cases
 livebench preference_shares excess objective position
 panickssery pairwise fig1_recognition_vs_preference fig2_recognition_before fig3_preference_before
-panickssery fig4_training_size fig7_self_recognition controls inverted individual labels
+panickssery fig4_training_size fig7_self_recognition controls inverted labels
 xu fig1_bias translation translation_bias translation_dskew perceived gains human commongen
 xu best_of_k style format matched refined_by_noise
 """
 PICTURES = "livebench preference_shares_by_task heatmap released_coding released_math"
 TABLES = """
 livebench majority_vote scores agreement audit
-panickssery correlation audit ordering deltas wordings inverted_correlation checks
+panickssery individual correlation audit ordering deltas wordings inverted_correlation checks
 xu fig2_skewness size
 beyond beyond forest_pairs forest_contests ratings preferences rates_pairs
 beyond rates_contests ratings_rubric preferences_controls placebo scales recovery mitigations

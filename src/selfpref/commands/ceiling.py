@@ -115,7 +115,7 @@ def _refined(params: Params, task: str, use: Any, name: str, items: pd.DataFrame
         texts = use.steps * (1 + len(use.arms)) + max([1, *use.best_of, *rounds])
         if task == "refine":
             yield number * texts, 2, use.max_tokens
-        yield number * texts * (1 + use.repeats), 1, use.feedback_tokens
+        yield number * texts * 2, 1, use.feedback_tokens
 
 
 def _sets(params: Params, study: str, use: Any) -> list[str]:

@@ -143,7 +143,6 @@ class Xu(Section):
             testbed.
         matcher: How concepts are looked for: as words (`surface`), or as lemmas too (`lemma`).
         gamma: The centre of distance skewness; the paper's is 0.
-        flips: Random signs drawn for the null of each distance skewness.
         sizes: Models that differ in size alone, ascending; empty: no comparison of sizes.
     """
 
@@ -152,7 +151,6 @@ class Xu(Section):
     truth: Annotated[str, Field(pattern="mqm$")]
     matcher: Literal["surface", "lemma"]
     gamma: float
-    flips: Annotated[int, Field(ge=100, le=1_000_000)]
     sizes: list[str]
 
     @property

@@ -176,8 +176,6 @@ class Refine(Section):
         steps: How often each text is refined.
         best_of: For each k, the best of k first texts by its own feedback.
         rounds: Mathematics: how many samples vote in each round of self-consistency.
-        repeats: How often a judge reads each kept text afresh. The mean of its scores estimates
-            the expectation in Eq. 1; the draw that drove the refinement does not enter.
         max_tokens: Limit of a text.
         feedback_tokens: Limit of a feedback.
         temperature: Of both; 0 is greedy.
@@ -190,14 +188,13 @@ class Refine(Section):
     steps: Annotated[int, Field(ge=1, le=100)]
     best_of: list[Positive] = []
     rounds: list[Positive] = []
-    repeats: Annotated[int, Field(ge=1, le=100)] = 1
     max_tokens: Positive
     feedback_tokens: Positive
     temperature: Heat
 
     @model_validator(mode="after")
     def _draws_differ(self) -> "Refine":
-        if (self.best_of or self.rounds or self.repeats > 1) and not self.temperature:
+        if (self.best_of or self.rounds) and not self.temperature:
             raise ValueError("temperature is 0, so all samples are one; set it above 0")
         return self
 

@@ -9,7 +9,7 @@ from selfpref.studies.xu import bias, items
 def chain(*steps, item="yor-en/1", **more):
     rows = pd.DataFrame(steps, columns=["text", "reply", "score", "truth"])
     named = {"item_id": item, "responder": "m", "model": "m", "step": range(len(rows))}
-    named |= {"condition": "", "language": "yor-en", "fine": True, "status": "ok"}
+    named |= {"condition": "", "language": "yor-en", "status": "ok"}
     return rows.assign(**named | more)
 
 
@@ -27,12 +27,8 @@ START = ("a", "x", -9, 0.5)
     [
         (START, []),
         (("b", "y", -5, 0.6), ["text_changed"]),
-        (("a", "y", -5, 0.5), ["rescored"]),
         (("b", "y", -10, 0.6), ["text_changed", "self_decreased"]),
-        (("b", "y", -5, 0.5), ["text_changed", "text_without_truth"]),
         (("a", "x", -9, 0.7), ["truth_without_text"]),
-        (("[BLOCKED]", "y", -5, 0.6), ["blocked_texts", "text_changed"]),
-        ((" ", "y", -5, 0.6), ["empty_texts", "text_changed"]),
         (("Sure! A better translation: b", "y", -5, 0.6), ["boilerplate", "text_changed"]),
     ],
 )
@@ -40,8 +36,8 @@ def test_each_finding_is_counted_at_its_step(second, findings):
     assert counted(chain(START, second)) == {name: [0, 1] for name in findings}
 
 
-def test_a_coarse_truth_may_stay_and_unusable_feedback_is_counted():
-    rows = chain(START, ("b", "y", -5, 0.5), fine=False, status=["refused", "ok"])
+def test_a_truth_may_stay_and_unusable_feedback_is_counted():
+    rows = chain(START, ("b", "y", -5, 0.5), status=["refused", "ok"])
     assert counted(rows) == {"unusable": [1, 0], "text_changed": [0, 1]}
     # Scores without texts, and a step without its predecessor, are linked to nothing.
     assert counted(chain(START, (None, "y", -5, 0.6))) == {}

@@ -54,9 +54,7 @@ def test_an_arm_accepts_by_its_rule_and_never_unusable_feedback(arm, old, new, d
 
 
 def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
-    found = refined(
-        tmp_path, [TRANSLATION], by_length, lambda *_: ERROR, steps=2, arms=ARMS, repeats=2
-    )
+    found = refined(tmp_path, [TRANSLATION], by_length, lambda *_: ERROR, steps=2, arms=ARMS)
     # What its judge says and its rule does: the text of each step in words, and its score.
     grown, still = [1, 2, 3], [1, 1, 1]
     arms = {
@@ -78,9 +76,9 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
         assert set(drove["judge"]) == {judge}
         assert drove["score"].tolist() == scores
         # Either model reads every kept text afresh.
-        fresh = read[read["variant"].eq("rescored")].groupby(["judge", "repeat"])["score"].agg(list)
+        fresh = read[read["variant"].eq("rescored")].groupby("judge")["score"].agg(list)
         own = [-15 + 5 * (number - 1) for number in words]
-        assert fresh.tolist() == [own, own, [-5] * 3, [-5] * 3]
+        assert fresh.tolist() == [own, [-5] * 3]
 
     # Their bias, where a text's truth is -20 and a point more a word.
     items = under_conditions(to_table("xu", [TRANSLATION]), found["ratings"]["item_id"])
@@ -98,8 +96,8 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
     # What was chosen among candidates has no expected score.
     rows = pd.concat([rows, rows.assign(condition="best-of-2")], ignore_index=True)
     fresh = expected(rows, settings).set_index(["condition", "step"])
-    plain = fresh.loc["plain", ["texts", "draws", "self_mean", "bias"]].values.tolist()
-    assert plain == [[1, 2, -15, 4], [1, 2, -10, 8], [1, 2, -5, 12]]
+    plain = fresh.loc["plain", ["n", "self_mean", "bias"]].values.tolist()
+    assert plain == [[1, -15, 4], [1, -10, 8], [1, -5, 12]]
     assert set(fresh.index.get_level_values("condition")) == {"plain", *ARMS}
 
 

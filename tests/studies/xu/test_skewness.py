@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from selfpref.studies.xu.skewness import distance_skewness, null_band, sign_flips
+from selfpref.studies.xu.bias import distance_skewness, null_band
 
 SAID = np.array([-11, -11, -11, -7, 0, -20, -5, 0, -11, -10], dtype=float)
 # One of the true scores is written down to a tenth.
@@ -32,7 +32,6 @@ def test_the_vectors_of_the_definition(values, wanted):
 
 def test_no_values_have_no_skewness_and_many_samples_are_one_call(rng):
     assert np.isnan(distance_skewness(np.empty(0)))
-    assert np.isnan(sign_flips(np.empty(0), 0, 10, 0.95, rng)).all()
     samples = rng.normal(1, 3, (4, 25)).round(1)
     wanted = [by_pairs(one, 0.5) for one in samples]
     assert distance_skewness(samples.T, 0.5) == pytest.approx(wanted)
@@ -57,13 +56,3 @@ def test_symmetric_samples_stay_in_the_band_at_its_rate(rng):
     assert np.mean(found > upper) == pytest.approx(0.05, abs=0.02)
     assert found.mean() == pytest.approx(mean, abs=0.003)
     assert null_band(50, 0.5)[1] < upper
-
-
-def test_signs_at_random_are_counted_with_those_observed(rng):
-    p, upper = sign_flips(rng.normal(2, 1, 40), 0.0, 199, 0.95, rng)
-    assert p == 1 / 200
-    assert upper < 0.2
-    assert sign_flips(np.array([3.0, 3.0]), 3.0, 99, 0.95, rng) == (1, 0)
-    # Of four arrangements of signs two are as skewed as both alike.
-    p, upper = sign_flips(np.array([1.0, 2.0]), 0.0, 4000, 0.95, rng)
-    assert (p, upper) == (pytest.approx(0.5, abs=0.03), pytest.approx(5 / 6))

@@ -8,7 +8,7 @@ from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.xu.bias import Settings
 
 RECORDED = load(STAGED / "profiles/recorded.yaml")
-USE = RECORDED.xu.model_copy(update={"flips": 100, "sizes": ["small", "large"]})
+USE = RECORDED.xu.model_copy(update={"sizes": ["small", "large"]})
 SETTINGS = Settings(USE, ClusterBootstrap(200, seed=1))
 
 

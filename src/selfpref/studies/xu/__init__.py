@@ -9,12 +9,12 @@ score of it rose.
                  testbed's side of it is in `lab`
     feedback     what a judge's reply says of a text; `truths`: what is true of it
     bias         the one long frame that is measured (a text, its self-score and its truth), what
-                 must hold from one step to the next, and bias and distance skewness (`skewness`) of
-                 its cells: the paper's main figure
-    controls     what keeping the greatest score does by itself: noise judges, best of k; own texts
-                 against others' that are as good
-    measures     what refinement brings, other arms, D beside its nulls, sizes; professional raters;
-                 other tasks, paraphrases, the format of feedback; the printed numbers
+                 must hold from one step to the next, and bias and distance skewness of its cells:
+                 the paper's main figure
+    measures     what keeping the greatest score does by itself: noise judges, best of k; own texts
+                 against others' that are as good; what refinement brings, other arms, sizes;
+                 professional raters; other tasks, paraphrases, the format of feedback; the printed
+                 numbers
 
 `notebooks/xu_metrics.ipynb` calls these functions, `notebooks/xu.ipynb` draws what they return.
 

@@ -14,20 +14,31 @@ A *cell* is a step of one responder's texts in one language, under one scoring. 
     bias = mean(score - truth)                      Xu et al. (arXiv 2402.11436), Eq. 1
 
 is positive where the judge over-rates, and D (Eq. 2) is the distance skewness of these gaps, in
-0..1 (`selfpref.studies.xu.skewness`).
+0..1.
 
 Sentences are resampled, each with everything that depends on it: all steps of one sentence, and the
 same sentence in every language, are drawn together, so that a change between steps and a mean over
 languages have paired intervals. The mean over languages is that of the languages' statistics, not
 the statistic of all rows in one pool.
 
+**Distance skewness** (Eq. 2), in O(n log n). For
+x_1..x_n and a centre gamma, with y = x - gamma and all n^2 ordered pairs, i = j included:
+
+    D = 1 - sum |y_i - y_j| / sum |y_i + y_j|
+
+D is 0 if the y lie symmetrically about 0, and 1 if they are one constant other than 0; all of them
+0 counts as symmetric. It does not change with the scale of y, and it has no sign: under-rating
+raises it as over-rating does. In small samples it lies above 0 even for symmetric x, so that it is
+to be read against the null band for its n.
+
+Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
+
 **What must hold along a chain, and where a source breaks it.** A chain is one responder's texts of
 one item, step by step. Each step refines the one before it, and is kept only if the responder, as
 its own judge, scores it higher; else text and feedback stay:
 
 - the own score never falls;
-- where the text stays, its true score stays, and where the text changes, that of a neural metric
-  changes (two texts hardly ever score alike to the last digit);
+- where the text stays, its true score stays;
 - a text holds a translation, not the model's words about one (*boilerplate*).
 
 A *cell* is one step of one responder in one language. It is mismatched (`contaminated`) if its
@@ -49,9 +60,8 @@ from selfpref.params import Params
 from selfpref.params.studies import Xu
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, at_once, bounded, ratio
 from selfpref.studies.xu import STUDY
-from selfpref.studies.xu.feedback import BLOCKED, FLOOR
-from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, addressed, under_conditions
-from selfpref.studies.xu.skewness import distance_skewness
+from selfpref.studies.xu.feedback import FLOOR
+from selfpref.studies.xu.items import BEST, PARAPHRASE, addressed, under_conditions
 
 TABLES = ("items", "responses", "ratings", "truths", "audit")
 Convention = Literal["released", "corrected"]
@@ -63,28 +73,6 @@ MODELS = ["condition", "model"]
 # Of a cell the means of score, truth and gap, then D; and what their changes are called.
 LEVELS = ("self_mean", "truth_mean", "bias", "dskew")
 CHANGES = ("self_change", "truth_change", "bias_change", "dskew_change")
-_LEVELS, _CHANGES = ("± ".join((*names, "")) for names in (LEVELS, CHANGES))
-# The columns of each frame; `±` stands for a value with its bounds.
-COLUMNS = {
-    "summary": f"convention language step n unusable n_both {_LEVELS} {_CHANGES}",
-    "translation": "language model step convention self_mean truth_mean bias± dskew± n unusable",
-    "change": f"language model step convention {_CHANGES} n_both",
-    "gains": f"language model convention best_step last_step n_both {_CHANGES}",
-    "skewness": "convention language step n dskew p flip_upper band_mean band_upper repeated model",
-    "best_of_k": f"language model k convention n unusable {_LEVELS} noise_bias beyond±",
-    "best_of_noise": "language model k convention candidate_mean noise_score noise_bias scores "
-    "beyond±",
-    "refined_by_noise": "language model step convention noise_score noise_bias± scores beyond±",
-    "matched": "judge control convention n_own n_others own_gap others_gap difference matched±",
-    "human": "model step human_mean self_mean bias± dskew n bias_change± human_change± noise_bias "
-    "bias_published",
-    "human_truth": "language model step human_mean± truth_mean n correlation",
-    "examples": "figure language model step sentence said truth bias dskew",
-    "checks": "item model step quantity published recomputed difference source place how_read",
-    "commongen": "model step predicted true bias dskew n matcher",
-    "style": "language system judge text convention",
-    "format": "language model step n well_formed± but_for_cut± usable±",
-}
 # From how often each cluster counts, `[clusters, batch]`, to statistics of cells,
 # `[statistics, cells, batch]`.
 Statistics = Callable[[Floats], Floats]
@@ -105,7 +93,7 @@ class Settings:
     """What scores are compared with, and how intervals are made.
 
     Attributes:
-        use: The truth, how concepts are looked for, gamma, random signs and sizes.
+        use: The truth, how concepts are looked for, gamma and sizes.
         bootstrap: The intervals.
     """
 
@@ -144,11 +132,10 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
         settings: Which truth.
 
     Returns:
-        The ratings' columns, several fresh draws as their mean (`averaged`), with `draws,
-        condition, language, model` (the responder), `cluster, source, text, truth, own` (whether
-        this reading drove the refinement: the writer's own, or in an arm that the condition names,
-        that arm's judge's) and `contaminated`. The truth is that of the text, so it is NaN for
-        candidates.
+        The ratings' columns with `condition, language, model` (the responder), `cluster, source,
+        text, truth, own` (whether this reading drove the refinement: the writer's own, or in an arm
+        that the condition names, that arm's judge's) and `contaminated`. The truth is that of the
+        text, so it is NaN for candidates.
 
     Raises:
         SelfprefError: The truth of translations is on another scale than their scores.
@@ -156,7 +143,7 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     sources = tables["items"]["messages"].map(lambda turns: turns[-1]["content"])
     asked = tables["items"][["item_id", "cluster"]].assign(source=sources)
     place, truths = [*TEXT, "sample"], tables["truths"]
-    rows = averaged(tables["ratings"]).merge(asked, on="item_id")
+    rows = tables["ratings"].merge(asked, on="item_id")
     rows = rows.merge(tables["responses"][[*place, "text"]], on=place, how="left")
     rows = rows.join(addressed(rows["item_id"])).assign(model=rows["responder"])
     rows["truth"] = truth_of(rows, truths, rows["task"].map(settings.metric))
@@ -175,47 +162,11 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     return rows.assign(contaminated=rows["contaminated"].eq(True))
 
 
-def averaged(ratings: pd.DataFrame) -> pd.DataFrame:
-    """The ratings with several fresh draws of one text as one row: Eq. 1's expected score.
-
-    Args:
-        ratings: The ratings table.
-
-    Returns:
-        The same columns and `draws`, the number of usable draws behind a score. The mean row has
-        the `repeat` 0, the words and marks of the first usable draw, and the status `ok` where a
-        draw is usable, else that of the first.
-    """
-    usable, fresh = ratings["status"].eq("ok"), ratings["variant"].eq(RESCORED)
-    rows, key = ratings.assign(draws=usable.astype(int)), [*TEXT, "sample", "judge", "task"]
-    if not fresh.any():
-        return rows
-    drawn = rows[fresh].assign(score=rows["score"].where(usable), unusable=~usable)
-    texts = drawn.groupby(key)
-    means = {"score": texts["score"].transform("mean"), "draws": texts["draws"].transform("sum")}
-    # Of each text the usable draws first.
-    drawn = drawn.assign(**means).sort_values([*key, "unusable", "repeat"])
-    firsts = drawn.drop_duplicates(key)[rows.columns].assign(repeat=0)
-    return pd.concat([rows[~fresh], firsts], ignore_index=True)
-
-
 def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str | pd.Series) -> pd.Series:
     """A metric of the truths table for each row's text; NaN where it was not computed."""
     wanted = rows[TEXT].assign(metric=metric)
     found = wanted.merge(truths[[*TEXT, "metric", "score"]], on=[*TEXT, "metric"], how="left")
     return pd.Series(found["score"].to_numpy(dtype=float), index=rows.index)
-
-
-def framed(
-    rows: pd.DataFrame | Sequence[Mapping[str, object]], name: str, *, more: bool = False
-) -> pd.DataFrame:
-    """Rows with the columns of a frame of `COLUMNS`, in their order; `more`: then all others."""
-    table, columns = pd.DataFrame(rows), []
-    for word in COLUMNS[name].split():
-        columns += bounded(word[:-1]) if word.endswith("±") else [word]
-    rest = table.columns.difference(columns, sort=False) if more else ()
-    table = table.reindex(columns=[*columns, *rest])
-    return table if len(table) else table.astype(object)
 
 
 def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
@@ -227,50 +178,42 @@ def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
             than its map to plateaus.
     """
     own = read_as(chained(rows), "released")
-    exact = truth_of(own, truths, "bleurt")
-    return cells(own.assign(truth=exact.fillna(own["truth"]), fine=exact.notna()))
+    return cells(own.assign(truth=truth_of(own, truths, "bleurt").fillna(own["truth"])))
 
 
 def cells(rows: pd.DataFrame) -> pd.DataFrame:
     """What the checks find in each cell, and whether it is mismatched.
 
     Args:
-        rows: One row an item, responder and step, with `condition, language`: `text, reply, status,
-            score` (the own score, NaN where missing), `truth` (NaN where missing) and `fine`
-            (whether two texts hardly ever have the same truth, as with an unrounded neural metric).
+        rows: One row an item, responder and step, with `condition, language`: `text, status,
+            score` (the own score) and `truth`, NaN where missing.
 
     Returns:
         The cell, `n`, and how many rows have: `boilerplate` (the text opens with, or announces, a
-        translation in the model's own words), `blocked_texts, empty_texts, unusable` (feedback);
-        and since the step before `text_changed, rescored` (the same text, other feedback),
-        `self_decreased`, `text_without_truth` and `truth_without_text` (only one of both changed),
-        none of which is at a step whose predecessor is not there; `contaminated`.
+        translation in the model's own words), `unusable` feedback; and since the step before
+        `text_changed`, `self_decreased` and `truth_without_text` (the truth alone changed), none of
+        which is at a step whose predecessor is not there; `contaminated`.
     """
     rows = rows.sort_values(["item_id", "responder", "step"], ignore_index=True)
     chain = rows.groupby(["item_id", "responder"], sort=False)
-    before = chain[["step", "text", "reply", "score", "truth"]].shift()
+    before = chain[["step", "text", "score", "truth"]].shift()
     linked = before["step"].eq(rows["step"] - 1)
     # A source that kept scores only says nothing about changes of the text.
     known = linked & rows["text"].notna() & before["text"].notna()
     changed = known & rows["text"].ne(before["text"])
-    moved = (rows["truth"] - before["truth"]).abs()
-    text = rows["text"].fillna("")
+    moved = (rows["truth"] - before["truth"]).abs().gt(ROUNDING)
     found = {
         "n": rows["item_id"].notna(),
-        "boilerplate": text.str.contains(_BOILERPLATE, flags=re.IGNORECASE),
-        "blocked_texts": text.str.contains(BLOCKED, regex=False),
-        "empty_texts": rows["text"].notna() & text.str.strip().eq(""),
+        "boilerplate": rows["text"].fillna("").str.contains(_BOILERPLATE, flags=re.IGNORECASE),
         "unusable": rows["status"].ne("ok"),
         "text_changed": changed,
-        "rescored": known & ~changed & rows["reply"].ne(before["reply"]),
         "self_decreased": linked & rows["score"].lt(before["score"]),
-        "text_without_truth": changed & rows["fine"] & moved.le(ROUNDING),
-        "truth_without_text": known & ~changed & moved.gt(ROUNDING),
+        "truth_without_text": known & ~changed & moved,
     }
     counts = pd.DataFrame(found).groupby([rows[name] for name in CELL]).sum().astype("int64")
-    moved = counts["truth_without_text"].groupby(CELL[:3]).cumsum() > 0
+    other_run = counts["truth_without_text"].groupby(CELL[:3]).cumsum() > 0
     spoilt = counts["boilerplate"] >= BOILERPLATE * counts["n"]
-    return counts.assign(contaminated=moved | spoilt).reset_index()
+    return counts.assign(contaminated=other_run | spoilt).reset_index()
 
 
 def chained(rows: pd.DataFrame) -> pd.DataFrame:
@@ -312,6 +255,65 @@ def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     alone = ~gap.notna().groupby([rows[name] for name in by]).transform("any")
     held = rows[["score", "truth"]].where(gap.notna() | alone)
     return rows.assign(gap=gap, score=held["score"], truth=held["truth"])
+
+
+def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Floats:
+    """Eq. 2 of one sample and its resamples, or of many samples.
+
+    With y_1 <= y_2 <= ... the sorted values, of which the first k count W_k in a resample and all
+    count N, and s_1 <= s_2 <= ... and V_k the same of the sizes |y|,
+
+        sum |y_i - y_j|        = 2 sum over k of (y_k+1 - y_k) W_k (N - W_k)
+        sum max(|y_i|, |y_j|)  = s_1 N^2 + sum over k of (s_k+1 - s_k) (N^2 - V_k^2)
+
+    Terms are never negative: what is drawn alone leaves exact zeros.
+
+    Args:
+        values: `[n]`, finite; without weights also `[n, samples]`.
+        gamma: The centre about which symmetry is asked for.
+        weights: How often each value counts, `[n, batch]`; left out: once.
+
+    Returns:
+        `[batch]` or `[samples]`, in 0..1; NaN where nothing counts.
+    """
+    y = (values if values.ndim > 1 else values[:, None]) - gamma
+    # The one that lies farthest off at -1 or 1.
+    scale = np.abs(y).max(axis=0, initial=0.0)
+    y = np.divide(y, scale, out=np.zeros_like(y, dtype=float), where=scale > 0)
+    often = np.ones((len(y), 1)) if weights is None else weights
+    sizes, total = np.abs(y), often.sum(axis=0)
+    below, steps = _steps(y, often)
+    apart = (below * (total - below) * steps).sum(axis=0)
+    below, steps = _steps(sizes, often)
+    larger = sizes.min(axis=0, initial=1.0) * total**2
+    across = larger + ((total**2 - below**2) * steps).sum(axis=0) - apart
+    # All of them 0 is symmetric.
+    share = np.divide(apart, across, out=np.ones_like(apart), where=across > 0)
+    return np.where(total > 0, np.clip(1 - share, 0.0, 1.0), np.nan)
+
+
+def _steps(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """How often a value up to each counts, in ascending order, and how far above the next lies."""
+    order = np.argsort(values, axis=0)
+    ranked = np.take_along_axis(values, order, axis=0)
+    apart = np.diff(ranked, axis=0, append=ranked[-1:])
+    # Equal weights, of many samples, have no order.
+    return weights[order[:, 0]].cumsum(axis=0), apart
+
+
+def null_band(n: int, level: float = 0.95) -> tuple[float, float]:
+    """Mean and `level` quantile of D for n values drawn from N(0, 1), over 2,000 samples.
+
+    Args:
+        n: Number of values, at least 1.
+        level: 0..1.
+
+    Returns:
+        Mean and upper end, in 0..1.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence([0, n]))
+    null = distance_skewness(rng.standard_normal((2000, n)).T)
+    return float(null.mean()), float(np.quantile(null, level))
 
 
 def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
@@ -392,7 +394,7 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
         names: Of the random stream.
 
     Returns:
-        The columns of `summary` in `COLUMNS`: scores held against a truth (`n`), replies that say
+        `convention, language, step`; scores held against a truth (`n`), replies that say
         nothing (`unusable`), sentences behind the change (`n_both`); each of `LEVELS` and its
         change.
     """
@@ -455,7 +457,8 @@ def by_group(
         for made, (_, values) in zip(at_once(table, calls), groups, strict=True)
         if len(made)
     ]
-    none = framed([], "summary").assign(**dict.fromkeys(by))
+    columns = [*KEY, "n", "unusable", "n_both", *bounded(*LEVELS, *CHANGES)]
+    none = pd.DataFrame(columns=columns).assign(**dict.fromkeys(by))
     return pd.concat(found or [none], ignore_index=True)
 
 
@@ -484,4 +487,5 @@ def translation(table: pd.DataFrame) -> pd.DataFrame:
     Args:
         table: As `curves` returns it.
     """
-    return framed(table.query("condition == ''"), "translation").reset_index(drop=True)
+    plain = table.query("condition == ''").drop(columns="condition")
+    return plain.reset_index(drop=True)

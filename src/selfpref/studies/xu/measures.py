@@ -1,8 +1,24 @@
-"""The study's frames: what refinement brings; people, other tasks, paraphrases, forms of feedback.
+"""What selection does by itself: keeping the best of several scores, by a judge of pure noise.
 
-Of translation: other arms, fresh draws, D beside its nulls, model sizes. Of sentences from given
-words, and of mathematics, a score is 1 if the model says that all is there, or right, and the truth
-is 1 if it is, so that both means are shares: `predicted` and `true`, their difference the bias.
+Such a judge draws each score at random from those that the real judge gave, whatever the text.
+Whoever keeps the greatest of k such scores has, for the sorted scores s_1 <= ... <= s_N,
+
+    E = sum over i of s_i ((i/N)^k - ((i-1)/N)^k)
+
+which rises with k, while the texts that are kept are texts at random. The best of k is drawn from
+the candidates of that k. Refinement under the rule "keep if my own score rose" keeps the greatest
+of t + 1 scores after t steps; they are drawn from the scores of the texts of step 0.
+
+What a measured bias has *beyond* that of noise is told with an interval: sentences are resampled,
+each with its scores, its candidates and its truths in every language.
+
+Bias also grows with how bad a text is, whoever wrote it: so own texts are held against texts of
+others that are equally good (`matched`).
+
+What refinement brings, other arms, fresh draws, model sizes; professional raters. Of sentences from
+given words, and of mathematics, a score is 1 if the model says that all is there, or right, and the
+truth is 1 if it is, so that both means are shares: `predicted` and `true`, their difference the
+bias.
 """
 
 from collections.abc import Sequence
@@ -11,29 +27,266 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import bounded, difference, share_interval
+from selfpref.statistics.bootstrap import Floats, bounded, difference, ratio, share_interval
 from selfpref.studies.xu import bias
-from selfpref.studies.xu.bias import CONVENTIONS, MODELS, framed
-from selfpref.studies.xu.controls import expected_greatest
-from selfpref.studies.xu.feedback import well_formed
-from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED
-from selfpref.studies.xu.skewness import distance_skewness, null_band, sign_flips
-from selfpref.studies.xu.truths import MATCHERS
+from selfpref.studies.xu.bias import CONVENTIONS, KEY, MODELS, Settings, by_group, paper_chains
+from selfpref.studies.xu.feedback import quoted, well_formed
+from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, TASKS
 
 CHAIN = ["language", "model", "convention"]
-REPLIES = ["language", "model", "step"]
 PLAIN = {"condition": {"": "plain"}}
 # At which the paper tells the share of well-formed feedback.
 STEPS = (1, 5)
-# Gaps in points of MQM, and how many sentences have each; all true scores are the middle one.
-MADE_UP = ((-2.0, 80), (8.0, 20))
-MIDDLE = -12.5
 
 
-def change(found: pd.DataFrame) -> pd.DataFrame:
-    """How score, truth, bias and D have changed since step 0, with paired intervals."""
-    later = found.query("step > 0 and condition == ''")
-    return framed(later, "change").reset_index(drop=True)
+def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """The candidate that a model scores highest among k of its own, beside a judge of pure noise.
+
+    The noise judge draws from the scores that the model gave the candidates of this k, and its true
+    score is taken to be the mean over the texts that the model chose.
+
+    Args:
+        rows: As `rated` returns them.
+        settings: The intervals.
+
+    Returns:
+        `language, model, k, convention`, the quantities of `summary` for the chosen text,
+        `noise_bias`, and `beyond` with its bounds: the score of the model's own choice less the
+        noise judge's.
+    """
+    drawn, choice = _candidates(rows[rows["own"]]), ["language", "model", "k", "convention"]
+    chosen = drawn.query("step == 1")
+    table = by_group(bias.summary, chosen.assign(step=chosen["k"]), settings, "best of k")
+    noise = by_group(_chosen, drawn, settings, "best of noise", by=choice[:3])
+    noise = noise.reindex(columns=[*choice, "noise_bias", *bounded("beyond")])
+    found = table.rename(columns={"step": "k"}).merge(noise, on=choice, how="left")
+    return found.sort_values(choice, ignore_index=True)
+
+
+def _candidates(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of candidates (step 0) and of the text chosen among them (step 1), with k."""
+    best = rows[rows["condition"].str.startswith(BEST)]
+    return best.assign(k=best["condition"].str.removeprefix(BEST).astype(int))
+
+
+def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
+    """Mean of the greatest of k draws with replacement from scores.
+
+    Args:
+        levels: The different scores, ascending, `[levels]`.
+        counts: How often each occurs, `[levels, batch]`.
+        k: At least 1.
+
+    Returns:
+        `[batch]`; NaN where nothing counts.
+    """
+    whole = counts.sum(axis=0)
+    share = np.divide(counts, whole, out=np.full_like(counts, np.nan), where=whole > 0)
+    reached = np.minimum(np.cumsum(share, axis=0), 1.0)
+    greatest: Floats = levels @ np.diff(reached**k, axis=0, prepend=0.0)
+    return greatest
+
+
+def beside_noise(
+    held: Sequence[tuple[pd.DataFrame, pd.DataFrame, int]],
+    cells: pd.DataFrame,
+    rows: pd.DataFrame,
+    settings: Settings,
+    *names: str,
+    languages: int = 0,
+) -> pd.DataFrame:
+    """A judge of pure noise beside what was measured, from the same resamples.
+
+    Args:
+        held: Of each cell the rows whose `score` is drawn from, with the `truth` that is taken off;
+            the rows with the measured `value`; and how many draws the greatest is of. What is
+            missing is left out.
+        cells: Their names, and counts.
+        rows: With all `cluster`s that are resampled.
+        settings: The intervals.
+        names: Of the random stream.
+        languages: As for `over_cells`.
+
+    Returns:
+        The cells with `noise_score`, `noise_bias` (less the mean truth) and `beyond` (the mean
+        measured value less that), with their bounds.
+    """
+    clusters = sorted({*rows["cluster"]})
+
+    def sums(rows: pd.DataFrame, name: str) -> Floats:
+        known = rows[name].groupby(rows["cluster"]).agg(["sum", "count"])
+        return np.array(known.reindex(clusters, fill_value=0).T, dtype=float)
+
+    parts = []
+    for pool, measured, k in held:
+        levels = pd.crosstab(pool["score"], pool["cluster"]).reindex(columns=clusters, fill_value=0)
+        parts.append((levels, sums(pool, "truth"), sums(measured, "value"), k))
+
+    def statistics(weights: Floats) -> Floats:
+        found = []
+        for levels, truth, value, k in parts:
+            counts = levels.to_numpy(dtype=float) @ weights
+            score = expected_greatest(levels.index.to_numpy(dtype=float), counts, k)
+            over = score - ratio((truth @ weights).T)
+            found.append([score, over, ratio((value @ weights).T) - over])
+        return np.swapaxes(found, 0, 1)
+
+    of = (cells, languages, len(clusters), statistics, settings, *names)
+    return bias.over_cells(*of, columns=("noise_score", "noise_bias", "beyond"))
+
+
+def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
+    """The noise judge of one model's k under one scoring: one row, or none without scores."""
+    drawn, chosen = rows.query("step == 0").dropna(subset="score"), rows.query("step == 1")
+    if drawn.empty:
+        return drawn
+    measured = chosen.assign(value=chosen["score"].where(chosen["truth"].notna()))
+    held = (drawn.assign(truth=0.0), measured, int(rows["k"].iloc[0]))
+    cells = drawn[KEY].head(1).reset_index(drop=True)
+    made = beside_noise([held], cells, rows, settings, *names)
+    return made.assign(noise_bias=made["noise_score"] - chosen["truth"].mean())
+
+
+def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Refinement judged by pure noise, of every task.
+
+    The accept rule is the paper's. Scores are drawn from those that the model gave its first texts;
+    the true score stays what it is at step 0, since nothing is learned about any text.
+
+    Args:
+        rows: As `rated` returns them.
+        settings: The intervals.
+
+    Returns:
+        `language` (and `average`, where a model has all languages of the study), `model, step,
+        convention, noise_score, noise_bias` with its bounds, `scores`, and `beyond` with its
+        bounds: the measured bias less the noise judge's; NaN at step 0, and where none was
+        measured.
+    """
+    found = []
+    for task in TASKS:
+        own = paper_chains(rows, task)
+        own = own.assign(languages=own["language"].nunique())
+        found.append(by_group(_refined, own, settings, "refined by noise"))
+    columns = [*CHAIN, "step", "scores", *bounded("noise_score", "noise_bias", "beyond")]
+    return pd.concat(found, ignore_index=True).reindex(columns=columns)
+
+
+def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
+    """One model under one scoring: a row a language and step, then the means over languages."""
+    gap, first = rows["score"] - rows["truth"], rows["step"].eq(0)
+    pools = dict(iter(rows[first & gap.notna()].groupby("language")))
+    # At step 0 both are the same, and rounding is all that is left.
+    known = rows.assign(value=gap.mask(first))[rows["language"].isin([*pools])]
+    if known.empty:
+        return known
+    cells = known.groupby(KEY).size().reset_index()[KEY]
+    cells["scores"] = [len(pools[language]) for language in cells["language"]]
+    held = [(pools[key[1]], part, key[2] + 1) for key, part in known.groupby(KEY)]
+    return beside_noise(held, cells, rows, settings, *names, languages=rows["languages"].iloc[0])
+
+
+# A judge read the text at hand if at least this share of the spans that it quotes stand there; of
+# fewer spans nothing follows.
+QUOTED, SPANS = 0.8, 10
+# Bounds of the true score, in points of MQM, within which texts count as equally good: between the
+# plateaus of the map from BLEURT.
+EQUAL = (-np.inf, -22.5, -17.5, -12.5, -7.5, -3.0, np.inf)
+READING = ["condition", "language", "responder", "step", "judge", "variant", "repeat"]
+
+
+def reads_its_text(rows: pd.DataFrame) -> pd.Series:
+    """Whether the readings of texts by others, or by their writer afresh, quote these texts.
+
+    Args:
+        rows: As `rated` returns them.
+
+    Returns:
+        Of each row that is not `own`: whether its reading as a whole quotes the texts that it is
+        filed under, or their sources (`QUOTED`); never where the texts are not at hand.
+    """
+    rows = rows[~rows["own"]]
+    known = rows["reply"].notna() & rows["text"].notna()
+    texts = zip(known, rows["reply"], rows["text"], rows["source"], strict=True)
+    counts = [quoted(*of) if there else (0, 0) for there, *of in texts]
+    spans = pd.DataFrame(counts, rows.index, ["found", "all"], dtype=int)
+    whole = spans.groupby([rows[name] for name in READING]).transform("sum")
+    return whole["all"].ge(SPANS) & whole["found"].ge(QUOTED * whole["all"])
+
+
+def _matched(totals: Floats) -> Floats:
+    """Mean over bins of (own mean - others' mean), weighted by the own texts in each bin.
+
+    Args:
+        totals: By bin, of own texts and of others', sum and count: `[batch, bins, 2, 2]`.
+    """
+    own, others = totals[..., 0, :], totals[..., 1, :]
+    gap = ratio(own) - ratio(others)
+    weight = np.where(np.isnan(gap), 0.0, own[..., 1])
+    return ratio(np.stack([np.nansum(gap * weight, axis=-1), weight.sum(axis=-1)], axis=-1))
+
+
+def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
+    """The texts that a judge read, its own and others', against the truth and against each control.
+
+    Returns:
+        `judge, control` (empty: the truth), `own, cluster, truth, gap`.
+    """
+    start = rows.query("step == 0 and task == 'mqm' and variant == 'plain' and repeat == 0")
+    start = start.dropna(subset=["truth", "score"])
+    # Own texts in the languages in which the judge read others' too.
+    both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
+    read = start[~start["own"] | start["condition"].eq("")].merge(both)
+    controls = start[[*bias.TEXT, "judge", "score"]]
+    controls = controls.rename(columns={"judge": "control", "score": "against"})
+    pairs = read.merge(controls, on=bias.TEXT)
+    # What the control wrote is no other's text to it.
+    pairs = pairs[pairs["control"].ne(pairs["judge"]) & pairs["control"].ne(pairs["responder"])]
+    found = pd.concat([read.assign(control="", against=read["truth"]), pairs], ignore_index=True)
+    return found.assign(gap=found["score"] - found["against"])
+
+
+def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Does a judge over-rate its own texts more than others' texts that are equally good?
+
+    Own texts are those before refinement; others' texts are all that it read of other writers.
+    With the control `none` the gap is the score minus the true one, so that the difference mixes
+    kinship with whatever else sets the texts apart. With another judge as control the gap is the
+    score minus the control's score of the same text, own against others': a difference in
+    differences. Both are taken within bins of the true score (`EQUAL`). Corrected, a reading counts
+    only where it quotes the texts that it is filed under (`reads_its_text`).
+
+    Args:
+        rows: As `rated` returns them.
+        settings: The intervals.
+
+    Returns:
+        `judge, control, convention, n_own, n_others`, and `matched` with its interval.
+    """
+    quoting, found = reads_its_text(rows).reindex(rows.index, fill_value=True), []
+    for convention in CONVENTIONS:
+        read = bias.read_as(rows, convention)
+        compared = _comparisons(read[quoting] if convention == "corrected" else read)
+        for (judge, by), part in compared.groupby(["judge", "control"]):
+            own, control = part["own"], by or "none"
+            if own.all() or not own.any():
+                continue
+            sums, names = _binned(part), ("matched", judge, control)
+            interval = settings.intervals.estimate(sums, part["cluster"], _matched, *names)
+            row = {"judge": judge, "control": control, "convention": convention}
+            row |= {"n_own": own.sum(), "n_others": (~own).sum()}
+            found.append(row | interval.columns("matched"))
+    columns = ["judge", "control", "convention", "n_own", "n_others", *bounded("matched")]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _binned(rows: pd.DataFrame) -> Floats:
+    """Sum and count of each row's gap in its bin, own or others', `[rows, bins, 2, 2]`."""
+    cells = np.zeros((len(rows), len(EQUAL) - 1, 2, 2))
+    bins = np.digitize(rows["truth"], EQUAL[1:-1])
+    side = (~rows["own"]).to_numpy(dtype=int)
+    cells[np.arange(len(rows)), bins, side] = np.stack([rows["gap"], np.ones(len(rows))], axis=-1)
+    return cells
 
 
 def gains(found: pd.DataFrame) -> pd.DataFrame:
@@ -48,84 +301,43 @@ def gains(found: pd.DataFrame) -> pd.DataFrame:
     best = known.sort_values("truth_mean", ascending=False, kind="stable").drop_duplicates(CHAIN)
     best = best[[*CHAIN, "step"]].rename(columns={"step": "best_step"})
     last = known.drop_duplicates(CHAIN, keep="last").rename(columns={"step": "last_step"})
-    return framed(last.query("last_step > 0").merge(best, on=CHAIN), "gains")
+    return last.query("last_step > 0").merge(best, on=CHAIN).drop(columns="condition")
 
 
 def arms(found: pd.DataFrame) -> pd.DataFrame:
     """Refinement under other conditions (another run, another accept rule) beside the plain one."""
     key = ["language", "model"]
     other = found.loc[found["condition"].ne(""), key].drop_duplicates()
-    kept = found[found["language"].ne(bias.AVERAGE)].merge(other, on=key).replace(PLAIN)
-    table = framed(kept, "translation")
-    table.insert(0, "condition", kept["condition"])
-    return table
+    return found[found["language"].ne(bias.AVERAGE)].merge(other, on=key).replace(PLAIN)
 
 
-def expected(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """Eq. 1 by fresh draws of the writer's score, which selected nothing (`bias.averaged`).
+def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Eq. 1 by a fresh draw of the writer's score of each text, which selected nothing.
 
     Beside it `translation` has the bias of the score that drove the refinement.
 
     Returns:
-        `condition, language, model, step, texts, draws` (usable ones, over all texts), and the
-        quantities of `summary`; empty where nothing was read afresh.
+        `condition, model` and the columns of `summary`; empty where nothing was read afresh.
     """
     fresh = rows[rows["variant"].eq(RESCORED) & rows["judge"].eq(rows["responder"])]
     fresh = fresh[~fresh["condition"].str.startswith(BEST)]
     of = (bias.summary, fresh, settings, "expected")
-    table = bias.by_group(*of, by=MODELS, conventions=("corrected",)).drop(columns="convention")
-    draws = fresh.groupby(bias.CELL)["draws"].agg(texts="size", draws="sum")
-    return draws.reset_index().merge(table, on=bias.CELL).replace(PLAIN)
+    table = by_group(*of, by=MODELS, conventions=("corrected",)).drop(columns="convention")
+    return table.sort_values(bias.CELL, ignore_index=True).replace(PLAIN)
 
 
-def nulls(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
-    """Whether D is more than chance would give: two nulls.
-
-    Args:
-        rows: As for `summary`.
-        settings: Gamma, the number of random signs, and the level of the bands.
-        names: Of the random stream.
-
-    Returns:
-        Of each cell `n`, D, `p` and `flip_upper` (signs drawn at random), `band_mean` and
-        `band_upper` (as many normal values), and `repeated`: whether an earlier step of the
-        language has the same values, since texts and feedback have stayed.
-    """
-    level, use, found = settings.bootstrap.level, settings.use, []
-    rng, known = settings.intervals.rng(*names, "flips"), dict[bytes, list[float]]()
-    rows = bias.counted(rows, bias.KEY).sort_values(["cluster", "item_id"], kind="stable")
-    for key, gaps in rows.groupby(bias.KEY)["gap"]:
-        values = gaps.dropna().to_numpy()
-        alike = values.tobytes()
-        if alike not in known:
-            flips = sign_flips(values, use.gamma, use.flips, level, rng)
-            band = null_band(len(values), level)
-            known[alike] = [distance_skewness(values, use.gamma).item(), *flips, *band]
-        found.append([*key, len(values), *known[alike], alike])
-    columns = ["n", "dskew", "p", "flip_upper", "band_mean", "band_upper", "values"]
-    table = pd.DataFrame(found, columns=[*bias.KEY, *columns])
-    return table.assign(repeated=table.duplicated(["language", "values"]))
-
-
-def skewness(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """D of every cell beside its nulls (`nulls`)."""
-    table = bias.by_group(nulls, bias.paper_chains(rows), settings, "skewness")
-    return framed(table, "skewness")
-
-
-def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """The models that differ in size alone, in ascending order, in the languages they share.
+def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """The models that differ in size alone: each beside the next smaller one.
 
     Args:
         rows: As `rated` returns them.
-        table: The table `translation`.
-        settings: Which models.
+        settings: Which models, in ascending order.
 
     Returns:
-        The rows of the table with `difference`, what the bias is above that of the next smaller
-        model on the sentences that count for both, and its interval; NaN for the smallest.
+        `language, model, step, convention`, and `difference`, what the bias is above that of the
+        next smaller model on the sentences that count for both, with its interval.
     """
-    models, own, found = settings.use.sizes, bias.paper_chains(rows, "mqm"), []
+    models, own, found = settings.use.sizes, paper_chains(rows, "mqm"), []
     read = pd.concat([bias.read_as(own, name) for name in CONVENTIONS])
     read = read.assign(gap=read["score"] - read["truth"])
     place = ["language", "step", "convention"]
@@ -138,12 +350,7 @@ def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: bias.Settings) -> p
             mean = settings.intervals.mean(part["apart"], part["cluster"], *names)
             row = dict(zip(place, cell, strict=True)) | {"model": larger}
             found.append(row | mean.columns("difference"))
-    table = table[table["model"].isin(models) & table["language"].ne(bias.AVERAGE)]
-    table = table[table.groupby("language")["model"].transform("nunique").eq(len(models))]
-    table = table.assign(size=table["model"].map(models.index))
-    table = table.sort_values(["language", "size", "step", "convention"], ignore_index=True)
-    differences = pd.DataFrame(found, columns=[*place, "model", *bounded("difference")])
-    return table.drop(columns="size").merge(differences, how="left")
+    return pd.DataFrame(found, columns=[*place, "model", *bounded("difference")])
 
 
 def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
@@ -168,24 +375,25 @@ def rated_by_people(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
         rows: As `rated` returns them.
         truths: The truths table.
     """
-    own = bias.paper_chains(rows, "mqm")
+    own = paper_chains(rows, "mqm")
     own = own.assign(metric=own["truth"], truth=bias.truth_of(own, truths, "human-mqm"))
     return own[own["truth"].notna()]
 
 
 def human(
-    rows: pd.DataFrame, truths: pd.DataFrame, published: pd.DataFrame, settings: bias.Settings
+    rows: pd.DataFrame, truths: pd.DataFrame, published: pd.DataFrame, settings: Settings
 ) -> pd.DataFrame:
     """The human study: own scores against human MQM, and the bias that the paper prints.
 
     The scores are those of the release's own rule, as in the paper.
 
     Returns:
-        By model and step; `noise_bias` is that of a judge of pure noise by the same accept
-        rule (`selection`), on the same sentences.
+        By language, model and step; `metric_mean` is that of the truth used elsewhere, and
+        `noise_bias` that of a judge of pure noise by the same accept rule (`selection`), both on
+        the same sentences.
     """
     own, noise = rated_by_people(rows, truths), []
-    table = bias.by_group(bias.summary, own, settings, "human", conventions=("released",))
+    table = by_group(bias.summary, own, settings, "human", conventions=("released",))
     table = table.rename(columns=lambda name: str(name).replace("truth_", "human_"))
     first = bias.read_as(own.query("step == 0"), "released")
     for model, step in zip(table["model"], table["step"], strict=True):
@@ -193,54 +401,30 @@ def human(
         levels, counts = np.unique(part["score"], return_counts=True)
         score = expected_greatest(levels, counts[:, None].astype(float), step + 1)
         noise.append(float(score[0]) - part["truth"].mean())
-    printed = published.query("item == 'human' and quantity == 'bias'")
-    printed = printed.rename(columns={"value": "bias_published"})
-    printed = printed[["model", "step", "bias_published"]]
-    table = table.assign(noise_bias=noise).merge(printed, on=["model", "step"], how="left")
-    return framed(table.sort_values(["model", "step"], ignore_index=True), "human")
+    place = ["model", "step"]
+    metric = own.groupby(place)["metric"].mean().rename("metric_mean")
+    printed = published.query("item == 'human' and quantity == 'bias'").set_index(place)["value"]
+    table = table.assign(noise_bias=noise).join(metric, on=place)
+    table = table.join(printed.rename("bias_published"), on=place)
+    return table.sort_values(place, ignore_index=True)
 
 
-def human_truth(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """Mean human MQM by step beside the truth used here, on the same sentences.
+def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Scores of single sentences, no texts, for the paper's schematic Fig. 1.
 
-    Returns:
-        `language, model, step, human_mean` with its bounds, `truth_mean, n, correlation` (over
-        sentences).
-    """
-    own, found = rated_by_people(rows, truths).dropna(subset="metric"), []
-    for place, part in own.groupby(REPLIES):
-        names = ("human truth", *map(str, place))
-        mean = settings.intervals.mean(part["truth"], part["cluster"], *names)
-        row = dict(zip(REPLIES, place, strict=True)) | mean.columns("human_mean")
-        row |= {"truth_mean": part["metric"].mean(), "n": len(part)}
-        found.append(row | {"correlation": part["truth"].corr(part["metric"])})
-    return framed(found, "human_truth")
-
-
-def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """Rows for the paper's two schematic figures: the scores of single sentences, no texts.
-
-    Figure 1: the human study's cell with the greatest bias at step 0. Figure 2 is made up
-    (`MADE_UP`): most texts are under-rated a little, a few over-rated by much, so that a bias of 0
-    hides an asymmetry. No released step shows it: where the bias is about 0, D is that of chance.
+    They are those of the human study's cell with the greatest bias at step 0.
 
     Returns:
-        `figure, language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
+        `language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
     own = bias.read_as(rated_by_people(rows, truths), "released")
-    own = own.query("step == 0").dropna(subset="score").assign(figure=1)
+    own = own.query("step == 0").dropna(subset="score")
     own = own.assign(sentence=own["cluster"], said=own["score"], gap=own["score"] - own["truth"])
     cells = own.groupby(["language", "model"])
-    rated = [cells.get_group(cells["gap"].mean().idxmax())] if len(own) else []
-    gaps = np.concatenate([np.full(count, gap) for gap, count in MADE_UP])
-    made = pd.DataFrame({"gap": gaps, "said": MIDDLE + gaps, "truth": MIDDLE, "step": 0})
-    made["sentence"] = [f"made up/{n}" for n in range(1, len(made) + 1)]
-    parts = [*rated, made.assign(language="made up", model="made up", figure=2)]
-    found = []
-    for part in parts:
-        skew = distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
-        found.append(framed(part.assign(bias=part["gap"].mean(), dskew=skew), "examples"))
-    return pd.concat(found, ignore_index=True)
+    part = cells.get_group(cells["gap"].mean().idxmax()) if len(own) else own
+    skew = bias.distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
+    columns = ["language", "model", "step", "sentence", "said", "truth", "bias", "dskew"]
+    return part.assign(bias=part["gap"].mean(), dskew=skew)[columns].reset_index(drop=True)
 
 
 def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -255,36 +439,29 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
         Each printed number with `recomputed` and `difference`, NaN where what is counted was not
         released; empty where none of the paper's models is there.
     """
-    known = found.set_index(["model", "step"])["bias"].to_dict()
-    shares = form.loc[form["language"].eq(bias.AVERAGE) & form["step"].isin(STEPS), "well_formed"]
+    shares = form.loc[form["step"].isin(STEPS), "well_formed"]
     ends = {"least share": shares.min(), "greatest share": shares.max()}
     table = published if found["model"].isin(published["model"]).any() else published.iloc[:0]
-    places = zip(table["model"], table["step"], strict=True)
-    bias_of = pd.Series([known.get(place, np.nan) for place in places], table.index, dtype=float)
-    recomputed = bias_of.where(table["item"].eq("human"), table["quantity"].map(ends))
+    known = found.astype({"step": float}).set_index(["model", "step"])["bias"]
+    table = table.join(known, on=["model", "step"])
+    recomputed = table.pop("bias").fillna(table["quantity"].map(ends)).astype(float)
     table = table.assign(recomputed=recomputed, difference=recomputed - table["value"])
-    return framed(table.rename(columns={"value": "published"}), "checks")
+    return table.rename(columns={"value": "published"})
 
 
-def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
-    """Constrained generation: says "all covered" against holds every concept, for both matchers.
+def commongen(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Constrained generation: says "all covered" against holds every concept.
 
     Returns:
-        `model, step, predicted, true, bias, dskew, n, matcher, convention`, what else `summary`
-        returns, and the intervals of bias, `predicted` and `true`; those of the two shares are
-        Wilson's.
+        `model, step, convention`, the shares `predicted` and `true` (with Wilson's intervals),
+        `bias` and `dskew` with their bounds, `n` and `unusable`.
     """
-    own, found = bias.paper_chains(rows, "coverage"), []
-    for matcher in MATCHERS:
-        held = own.assign(truth=bias.truth_of(own, truths, f"coverage-{matcher}"))
-        table = _shares(held, settings, CONVENTIONS, "commongen", matcher)
-        found.append(table.assign(matcher=matcher))
-    order = ["model", "step", "convention", "matcher"]
-    table = pd.concat(found).sort_values(order, ignore_index=True)
-    return framed(table, "commongen", more=True)
+    own = paper_chains(rows, "coverage")
+    table = _shares(own, settings, CONVENTIONS, "commongen", settings.use.matcher)
+    return table.sort_values(["model", "step", "convention"], ignore_index=True)
 
 
-def mathematics(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
+def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """Mathematics: says that its answer is correct against gives the right one.
 
     Returns:
@@ -300,14 +477,14 @@ def mathematics(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
 
 
 def _shares(
-    rows: pd.DataFrame, settings: bias.Settings, conventions: Sequence[bias.Convention], *names: str
+    rows: pd.DataFrame, settings: Settings, conventions: Sequence[bias.Convention], *names: str
 ) -> pd.DataFrame:
     """The table of `summary` with Wilson's intervals for the two means, which are shares.
 
     Where the bias does not vary over sentences, its interval is Newcombe's.
     """
-    of, cell = (bias.summary, rows, settings, *names), [*MODELS, *bias.KEY]
-    table = bias.by_group(*of, by=MODELS, conventions=conventions)
+    of, cell = (bias.summary, rows, settings, *names), [*MODELS, *KEY]
+    table = by_group(*of, by=MODELS, conventions=conventions)
     read = pd.concat([bias.read_as(rows, name) for name in conventions])
     found, level = [], settings.bootstrap.level
     for values, part in bias.counted(read, cell).groupby(cell):
@@ -324,7 +501,7 @@ def _shares(
     return whole.drop(columns=bounded("apart"))
 
 
-def style(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
+def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """A translator's text, judged; then the judge's own paraphrase of it, judged by the same.
 
     Returns:
@@ -333,13 +510,13 @@ def style(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """
     aside = rows[rows["condition"].str.startswith(PARAPHRASE)]
     aside = aside.assign(system=aside["condition"].str.removeprefix(PARAPHRASE))
-    table = bias.by_group(bias.summary, aside, settings, "style", by=["system", "judge"])
+    table = by_group(bias.summary, aside, settings, "style", by=["system", "judge"])
     table["text"] = table.pop("step").map({0: "translation", 1: "paraphrase"})
-    table = framed(table, "style", more=True)
-    return table.sort_values([*table.columns[:5]], ignore_index=True)
+    order = ["language", "system", "judge", "text", "convention"]
+    return table.sort_values(order, ignore_index=True)
 
 
-def format_accuracy(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
+def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """The share of feedback on one's own translations that keeps to the declared grammar.
 
     Args:
@@ -347,28 +524,22 @@ def format_accuracy(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame
         settings: The level of the intervals, which are Wilson's (`selfpref.statistics.bootstrap`).
 
     Returns:
-        `language` (and `average`, the mean of the languages), `model, step, n`, and the shares
-        `well_formed` (`selfpref.studies.xu.feedback.well_formed`), `but_for_cut` (well formed, or
-        so but for a last line that was cut off) and `usable` (a score can be read), each with its
-        bounds.
+        `model, step, n`, and the shares `well_formed` (`selfpref.studies.xu.feedback.well_formed`)
+        and `usable` (a score can be read), each with its bounds: means of the languages, of models
+        that have all of them.
     """
-    own, found = bias.paper_chains(rows, "mqm").dropna(subset="reply"), []
-    whole = own["reply"].map(well_formed).astype(bool)
-    cut = own["reply"].map(lambda reply: well_formed(reply.rstrip().rpartition("\n")[0]))
-    forms = {"well_formed": whole, "but_for_cut": whole | cut.astype(bool)}
-    forms["usable"] = own["status"].eq("ok")
-    own = own.assign(weight=1.0, **forms)
-    # In the mean each language counts the same, however many replies it has.
-    weight = 1 / own.groupby(REPLIES)["reply"].transform("size")
-    held = own.groupby(["model", "step"])["language"].transform("nunique")
-    languages = own["language"].nunique()
-    mean = own.assign(language=bias.AVERAGE, weight=weight)[held.eq(languages) & (languages > 1)]
-    for replies in (own, mean):
-        for values, part in replies.groupby(REPLIES):
-            row: dict[str, object] = dict(zip(REPLIES, values, strict=True)) | {"n": len(part)}
-            for name in forms:
-                parts = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
-                share = share_interval(parts, part["cluster"], settings.bootstrap.level)
-                row |= share.columns(name)
-            found.append(row)
-    return framed(found, "format")
+    own = paper_chains(rows, "mqm").dropna(subset="reply")
+    well, key = own["reply"].map(well_formed).astype(bool), ["model", "step"]
+    own = own.assign(well_formed=well, usable=own["status"].eq("ok"), n=1)
+    # Each language counts the same, however many replies it has.
+    own["weight"] = 1 / own.groupby([*key, "language"])["n"].transform("size")
+    whole = own.groupby(key)["language"].transform("nunique").eq(own["language"].nunique())
+    found = []
+    for (model, step), part in own[whole].groupby(key):
+        row: dict[str, object] = {"model": model, "step": step, "n": len(part)}
+        for name in ("well_formed", "usable"):
+            parts = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
+            row |= share_interval(parts, part["cluster"], settings.bootstrap.level).columns(name)
+        found.append(row)
+    columns = [*key, "n", *bounded("well_formed", "usable")]
+    return pd.DataFrame(found, columns=columns)

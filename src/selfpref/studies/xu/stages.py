@@ -37,9 +37,9 @@ the release of Xu et al. its differences ran on from round to round, and two mis
 release: `lab-en/12` is the plain arm, `accept-all/lab-en/12` the other. Responses and truths need
 no further column. The ratings that drove an arm have that arm as their `variant`; so *own* ratings
 are those whose variant is the item's condition (`plain` where it has none). Every text that an arm
-kept is also read afresh by its writer and by the external judge: variant `rescored`, and as
-`repeat` the number of the draw. Eq. 1 compares the *expected* score of a text with the true one.
-The mean of these draws estimates it; the score that drove an arm was selected by its height.
+kept is also read afresh by its writer and by the external judge: variant `rescored`. Eq. 1 compares
+the *expected* score of a text with the true one. The fresh draw estimates it; the score that drove
+an arm was selected by its height.
 
     best-of-4/lab-en/12         step 0, samples 0..3: the candidates; step 1: the first with the
                                 greatest standing. Their ratings are `plain`.
@@ -415,13 +415,11 @@ def run(
     kept = [one for one in held if one.step or not one.best]
     each = {one.key: one for one in kept}
     ratings = [_rating(one, PLAIN if one.best else one.condition) for one in held]
-    for judge, repeat in product((writer, *others), range(writer.use.repeats)):
-        # The first draw is that of stores from before there were more.
-        occasion = f"afresh {repeat}" if repeat else "afresh"
-        drafts = [(one.item, one.text.text, occasion) for one in each.values()]
+    for judge in (writer, *others):
+        drafts = [(one.item, one.text.text, "afresh") for one in each.values()]
         known = dict(zip(each, judge.rate(drafts), strict=True))
         afresh = [replace(one, said=known[one.key], judge=judge.name) for one in kept]
-        ratings += [_rating(one, RESCORED, repeat) for one in afresh]
+        ratings += [_rating(one, RESCORED) for one in afresh]
     true = {key: truths_of(one.item, one.text.text) for key, one in each.items()}
     statuses = {"ok": "ok", "cut": "truncated"}
     found: dict[str, list[dict[str, object]]] = {
@@ -445,13 +443,13 @@ def run(
     return made | {"dropped": pd.DataFrame([missing], index=[""]).astype(int)}
 
 
-def _rating(one: State, variant: str, repeat: int = 0) -> dict[str, object]:
+def _rating(one: State, variant: str) -> dict[str, object]:
     """The reading of a text."""
     said, choice = one.said, one.said.choice
     row = {**one.place, "judge": one.judge, "task": one.item.task, "variant": variant}
     row |= {name: getattr(said, name) for name in ("score", "marks", "reply", "status")}
     row |= {"distribution": choice and [*choice.probabilities], "mass": choice and choice.mass}
-    return row | {"repeat": repeat}
+    return row | {"repeat": 0}
 
 
 def truths_of(item: Item, text: str) -> dict[str, float]:

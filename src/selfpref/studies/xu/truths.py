@@ -30,6 +30,7 @@ what data/published/chrf_mqm_errors.csv tells).
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Final, Literal
 
 import numpy as np
@@ -90,12 +91,7 @@ def normalised(answer: str) -> str:
     if plain := re.fullmatch(r"\\(?:text|mbox|mathrm|textbf)\{(.*)\}", text):
         text = plain[1]
     text = _THOUSANDS.sub("", text)
-    if _NUMBER.fullmatch(text):
-        sign = "-" if text.startswith("-") else ""
-        whole, _, part = text.lstrip("+-").partition(".")
-        part = part.rstrip("0")
-        text = sign + (whole.lstrip("0") or "0") + (f".{part}" if part else "")
-    return text
+    return format(Decimal(text).normalize(), "f") if _NUMBER.fullmatch(text) else text
 
 
 def answer_of(text: str) -> str | None:
