@@ -1,18 +1,17 @@
-"""What models are asked at most, by stage, before anything is asked.
+"""What models behind an endpoint are asked at most, by stage, before anything is asked.
 
 Counted from the items, released responses and labels, and the parameters, as if every model wrote
-all that it is asked for, and every judge of a refinement found fault to the last step: the numbers
-are the same before and after any stage, and whatever the store holds. A call is what has one
-answer, however often it is tried; its reply is as long as its limit. Tokens of prompts are guessed:
-the words of the wording's longest prompt, an item's and responses of mean length, those to come at
-their limits. Pinned sets that are not read yet have the size and mean lengths of `sizes.csv`: those
-of the releases' own copies, and of the Arena as published (arXiv 2309.11998, Table 1).
+all that it is asked for beside what was released, and every judge of a refinement found fault to
+the last step: the numbers are the same before and after any stage, and whatever the store holds. A
+call is what has one answer, however often it is tried; its reply is as long as its limit. Tokens of
+prompts are guessed: the words of the wording's longest prompt, an item's and responses of mean
+length, those to come at their limits. Pinned sets that are not read yet have the size and mean
+lengths of `sizes.csv`: those of the releases' own copies, and of the Arena as published (arXiv
+2309.11998, Table 1).
 """
 
-import json
 from collections.abc import Iterator
 from functools import cache, partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,14 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
-from selfpref.models.open import responder
 from selfpref.models.served import VERDICT_TOKENS
-from selfpref.params import Params, hosted, load
+from selfpref.params import Contest, Hosted, Params, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index
 from selfpref.studies.xu.items import CATEGORIES
 
 COUNTS = ["calls", "prompt tokens", "reply tokens"]
-COLUMNS = ["model", "engine", "stage", *COUNTS, "known after"]
+COLUMNS = ["model", "stage", *COUNTS, "known after"]
 # Tokens of the longest prompt of each wording, without its texts.
 WORDS = {"lab": 20, "chat": 100, "plain": 180, "pair-v2": 290, "authors": 700}
 # Bytes of text for each token: English prose has 4 to 5, code and other scripts fewer.
@@ -43,79 +41,64 @@ def _tokens(text: str) -> int:
     return -(-len(text.encode()) // BYTES)
 
 
-def _verdict(params: Params, use: Any, name: str) -> tuple[int, int]:
-    """How often a model gives each verdict, and the limit of its reply."""
-    label = 1 if hosted(params.models[name]) is None else VERDICT_TOKENS
-    words = getattr(use, "score_mode", "logprobs") != "logprobs" or use.prompts == "pair-v2"
-    return getattr(use, "samples", None) or 1, use.max_tokens if words else label
-
-
-def _asked(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
-    """What one model is asked about the items of one data set, as `_read` returns them."""
-    n, dataset, (repeats, limit) = items["n"], items.attrs["dataset"], _verdict(params, use, name)
-    # Which questions are drawn is not looked at: these have the most calls.
-    most = getattr(use, "questions", {}).get(dataset, len(items))
-    match task:
-        case "respond":
+def _asked(params: Params, stage: tuple[str, str, str, Any], items: pd.DataFrame) -> Counts:
+    """What a stage (study, task, key, entry) asks about the items of one data set; see `_read`."""
+    study, task, key, use = stage
+    n, dataset, repeats = items["n"], items.attrs["dataset"], getattr(use, "samples", None) or 1
+    in_words = getattr(use, "score_mode", "logprobs") != "logprobs" or use.prompts == "pair-v2"
+    limit = use.max_tokens if in_words else VERDICT_TOKENS
+    match study, task:
+        case "wataoka" | "panickssery", "respond":
             yield len(items), 0, use.max_tokens
-        case "judge":
-            mine = items["wrote"].map(lambda wrote: responder(params, name) in wrote) * (n - 1)
-            pairs, label = n * (n - 1) // 2, params.wataoka.label.get(dataset)
+        case "wataoka", "judge":
+            pairs = n * (n - 1) // 2
             if use.pairs == "own":
-                pairs = mine
-            elif use.pairs != "all" and not label and items["voted"].any():
+                pairs = n - 1
+            elif use.pairs != "all" and items["voted"].any():
                 pairs = items["voted"]
+            # Which questions are drawn is not looked at: these have the most calls.
+            most = use.questions.get(dataset, len(items))
             total = pairs.groupby(items["cluster"]).sum().nlargest(most).sum()
-            if label and label.pairs and use.pairs == "labelled":
-                total = min(total, label.pairs + items["voted"].sum())
             # So many of others, and as many of its own.
             drawn = min(total, 2 * use.pairs) if isinstance(use.pairs, int) else total
             yield 2 * repeats * drawn, 2, limit
-        case "perplexity":
-            alone = use.without_prompt is None or dataset in use.without_prompt
-            yield (1 + alone) * n.groupby(items["cluster"]).sum().nlargest(most).sum(), 1, 1
-        case "finetune":
-            for tuning in use.evaluators.values():
-                read = article_index(items) < (tuning.articles if tuning.on == dataset else 0)
-                share = tuning.replay / (1 - tuning.replay)
-                yield round(2 * (n[read] - 1).sum() * share), 2, limit
-        case "recognise" | "recognise-tuned":
-            # One response to each article is the judge's own, or its base's.
+        case "panickssery", "finetune":
+            for tuning in (one for one in use.evaluators.values() if one.on == dataset):
+                read = n[article_index(items) < tuning.articles]
+                yield round(2 * (read - 1).sum() * tuning.replay / (1 - tuning.replay)), 2, limit
+        case "panickssery", "recognise":
+            # One response to each article is the judge's own.
             judged = n[article_index(items) >= params.panickssery.articles[dataset].train]
-            each = 2 * repeats * (len(use.evaluators) if task == "recognise-tuned" else 1)
-            yield each * len(PAIR_TASKS) * (judged - 1).sum(), 2, limit
-            yield each * judged.sum(), 1, limit
+            yield 2 * repeats * len(PAIR_TASKS) * (judged - 1).sum(), 2, limit
+            yield 2 * repeats * judged.sum(), 1, limit
+        case "xu", _:
+            # A text is judged when it is written, by the writer or another, and read afresh.
+            for kind in use.tasks:
+                number = items["category"].eq(CATEGORIES[kind]).sum()
+                rounds = use.rounds if kind == "correctness" else []
+                texts = use.steps * (1 + len(use.arms)) + max([1, *use.best_of, *rounds])
+                yield number * texts * (task == "refine"), 2, use.max_tokens
+                # An external model reads the texts of each model that the entry stands for.
+                writers = len(params.names(key)) if task == "external" else 1
+                yield number * writers * texts * (1 + use.repeats), 1, use.feedback_tokens
+        case "livebench", _:
+            for category, contest in params.livebench.categories.items():
+                number = len(items[items["category"].eq(category)][contest.start : contest.end])
+                for once, texts, longest in _contested(task, key, use, contest, repeats, limit):
+                    yield number * once, texts, longest
 
 
-def _contested(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
-    """The same of contests, category by category."""
-    repeats, limit = _verdict(params, use, name)
-    for category, entry in params.livebench.categories.items():
-        number = len(items[items["category"].eq(category)].iloc[entry.start : entry.end])
-        each = len(entry.responders)
-        if task == "respond" and name in entry.responders:
-            yield number * entry.respond, 0, use.max_tokens
-        if task == "judge" and name in entry.judges:
-            marks = CHOICE_PROMPTS[use.prompts].mark_tokens
-            yield number * each * use.tries * entry.score, 1, marks
-            turns = each if use.orders == "cyclic" else 1
-            yield number * repeats * turns * entry.prefer, each, limit
-        if task == "tie_break" and name == entry.tie_breaker:
-            yield number * repeats, each, limit
-
-
-def _refined(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
-    """The same of refinement, its own texts or those that an external model reads.
-
-    Each text is judged when it is written, by the writer or another, and read afresh at the end.
-    """
-    for kind in use.tasks:
-        number = items["category"].eq(CATEGORIES[kind]).sum()
-        rounds = use.rounds if kind == "correctness" else []
-        texts = use.steps * (1 + len(use.arms)) + max([1, *use.best_of, *rounds])
-        if task == "refine":
-            yield number * texts, 2, use.max_tokens
-        yield number * texts * (1 + use.repeats), 1, use.feedback_tokens
+def _contested(task: str, key: str, use: Any, contest: Contest, repeats: int, limit: int) -> Counts:
+    """The same of one item of a contest."""
+    each = len(contest.responders)
+    if task == "respond" and key in contest.responders:
+        yield contest.respond, 0, use.max_tokens
+    if task == "judge" and key in contest.judges:
+        yield each * use.tries * contest.score, 1, CHOICE_PROMPTS[use.prompts].mark_tokens
+        turns = each if use.orders == "cyclic" else 1
+        yield repeats * turns * contest.prefer, each, limit
+    if task == "tie_break" and key == contest.tie_breaker:
+        yield repeats, each, limit
 
 
 def _sets(params: Params, study: str, use: Any) -> list[str]:
@@ -124,122 +107,102 @@ def _sets(params: Params, study: str, use: Any) -> list[str]:
     return getattr(use, "datasets", None) or [*getattr(params.study(study), held)]
 
 
-def _foreseen(entry: Any) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-    """Items and responses as many and as long as a pinned set's; None: its size is not known."""
+def _there(params: Params, study: str, dataset: str) -> pd.DataFrame:
+    """The items of a set that was read, with what of `_read` is released."""
+    items, responses = (
+        tables.read(params.profile, name, study, [dataset]).set_index("item_id")
+        for name in ("items", "responses")
+    )
+    items["asked"] = [sum(_tokens(one["content"]) for one in said) for said in items["messages"]]
+    responses["text"] = responses["text"].map(_tokens).astype(float)
+    said = responses.groupby("item_id")
+    items = items.assign(n=said["responder"].nunique(), long=said["text"].sum(), voted=0)
+    # Where models' own responses get labels these may be on any pair.
+    if study == "wataoka" and dataset not in params.wataoka.label:
+        labels = tables.read(params.profile, "labels", study, [dataset])
+        sides = labels[["item_id", "responder_a", "responder_b"]].itertuples(index=False)
+        pairs = {(item, *sorted(pair)) for item, *pair in sides}
+        items["voted"] = pd.Series([item for item, *_ in pairs], dtype="str").value_counts()
+    return items.fillna({"n": 0, "long": 0, "voted": 0})
+
+
+def _foreseen(entry: Any) -> pd.DataFrame | None:
+    """The same of a pinned set that is not read yet; None: its size is not known."""
     sizes = pd.read_csv(SIZES, index_col="source").to_dict("index")
     if (size := sizes.get(Path(entry.source).stem)) is None:
         return None
     wanted = (getattr(entry, limit, None) for limit in ("articles", "first", "sample"))
-    places = range(min([int(size["items"]), *filter(None, wanted)]))
-    asked = [{"role": "user", "content": "x" * int(size["prompt bytes"])}]
-    items = pd.DataFrame({"item_id": map(str, places), "category": size["category"]})
-    items["metadata"] = [json.dumps({"index": place}) for place in places]
-    items["cluster"], items["messages"] = items["item_id"], [asked] * len(places)
-    wrote = pd.DataFrame({"responder": [f"of the set {n}" for n in range(int(size["responders"]))]})
-    there = items[["item_id"]].merge(wrote, how="cross")
-    return items, there.assign(text="x" * int(size["response bytes"]))
-
-
-def _voted(params: Params, study: str, dataset: str) -> "pd.Series[int]":
-    """How many pairs of responses to each item have a label."""
-    try:
-        labels = tables.read(params.profile, "labels", study, [dataset])
-    except SelfprefError:
-        return pd.Series(dtype=int)
-    pairs = zip(labels["item_id"], labels["responder_a"], labels["responder_b"], strict=True)
-    return pd.Series(
-        [item for item, *_ in {(i, *sorted(pair)) for i, *pair in pairs}]
-    ).value_counts()
+    places = range(min([size["items"], *filter(None, wanted)]))
+    items = pd.DataFrame({"cluster": places, "category": size["category"], "voted": 0})
+    items["metadata"] = [f'{{"index": {place}}}' for place in places]
+    items["asked"], items["n"] = size["prompt bytes"] // BYTES, size["responders"]
+    return items.assign(long=items["n"] * size["response bytes"] // BYTES)
 
 
 def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
-    """Items with who will have responded; None: neither there yet nor of a known size.
+    """The items of a data set; None: nothing is known of them.
 
-    Of each item `wrote` is who, `n` how many, `voted` how many of their pairs are labelled, and
-    `asked` its tokens; of the attributes `long` is the tokens of a response in the mean, and `read`
-    whether the items are there.
+    Of each item `n` is how many responses it will have, `long` the tokens of them all, `voted` how
+    many pairs of them are labelled, and `asked` its tokens; of the attributes `read` is whether
+    the items are there.
     """
+    section, items, read = params.study(study), None, True
     try:
-        items = tables.read(params.profile, "items", study, [dataset])
-        there = tables.read(params.profile, "responses", study, [dataset])
-        foreseen = None
+        items = _there(params, study, dataset)
     except SelfprefError:
-        if (foreseen := _foreseen(params.study(study).datasets[dataset])) is None:
-            return None
-        items, there = foreseen
-    writers, tokens = set(), [*map(_tokens, there["text"])]
-    for key, use in getattr(params.study(study), "refine" if study == "xu" else "respond").items():
-        if dataset in _sets(params, study, use):
-            writers |= {responder(params, name) for name in params.names(key)}
-            tokens += [use.max_tokens] * len(items) * len(params.names(key))
-    wrote = there.groupby("item_id")["responder"].agg(set).to_dict()
-    items["wrote"] = [writers | wrote.get(item, set()) for item in items["item_id"]]
-    items["n"] = items["wrote"].map(len)
-    voted = _voted(params, study, dataset) if study == "wataoka" else pd.Series(dtype=int)
-    items["voted"] = items["item_id"].map(voted).fillna(0).astype(int)
-    items["asked"] = [sum(_tokens(one["content"]) for one in said) for said in items["messages"]]
-    long = sum(tokens) / max(len(tokens), 1)
-    items.attrs = {"dataset": dataset, "long": long, "read": foreseen is None}
+        items, read = _foreseen(section.datasets[dataset]), False
+    if items is not None:
+        for key, use in getattr(section, "refine" if study == "xu" else "respond").items():
+            if dataset in _sets(params, study, use):
+                items["n"] += len(params.names(key))
+                items["long"] += len(params.names(key)) * use.max_tokens
+        items.attrs = {"dataset": dataset, "read": read}
     return items
 
 
-def _stages(params: Params) -> Iterator[tuple[str, str, str, Any, str]]:
-    """Study, task, key and entry of all that is asked, and the key of the model."""
-    for study, task, uses in () if params.offline else params.tasks():
-        for key, use in uses.items():
-            yield study, task, key, use, getattr(use, "model", key)
-            if task == "finetune" and use.method != "export":
-                yield study, "recognise-tuned", key, use, use.model
-            if task == "refine" and params.names(use.external) != [key]:
-                yield study, "external", key, use, use.external
-
-
 def bounds(params: Params) -> pd.DataFrame:
-    """What every stage asks of every model at most.
+    """What every stage asks of every model behind an endpoint at most.
 
     Returns:
         `COLUMNS`. Where items are not there yet the counts are by the size of their set, null
         where it is not known, and `known after` is the command that reads them. No rows where
         nothing is asked.
     """
-    params = params.model_copy(update={"models": {**params.models, **params.every_model()}})
-    read, rows = cache(partial(_read, params)), []
-    for study, task, key, use, model in _stages(params):
-        entry, counts = hosted(params.models[model]), pd.Series(0, COUNTS)
-        thought = entry.reasoning_tokens if entry and entry.reasons else 0
-        found = {dataset: read(study, dataset) for dataset in _sets(params, study, use)}
-        unread = [
-            f"{study}-items@{name}"
-            for name, items in found.items()
-            if items is None or not items.attrs["read"]
-        ]
-        blind = any(items is None for items in found.values())
-        asked = {"livebench": _contested, "xu": _refined}.get(study, _asked)
-        names = params.names(key if task == "external" else model)
-        for name, items in () if blind else product(names, found.values()):
-            for calls, texts, limit in asked(params, task, use, name, items):
-                prompt = WORDS[use.prompts] + items["asked"].mean() + texts * items.attrs["long"]
+    stages = []
+    for study, task, uses in () if params.offline else params.tasks():
+        for key, use in uses.items():
+            stages.append(((study, task, key, use), getattr(use, "model", key)))
+            if task == "refine" and params.names(use.external) != [key]:
+                stages.append(((study, "external", key, use), use.external))
+    rows, read = [], cache(partial(_read, params))
+    for stage, model in stages:
+        study, task, key, use = stage
+        if not isinstance(entry := params.models[model], Hosted):
+            continue
+        counts, thought = pd.Series(0, COUNTS), entry.reasoning_tokens * entry.reasons
+        sets = {dataset: read(study, dataset) for dataset in _sets(params, study, use)}
+        unread = [name for name, one in sets.items() if one is None or not one.attrs["read"]]
+        blind = any(items is None for items in sets.values())
+        for items in () if blind else sets.values():
+            long = items["long"].sum() / max(items["n"].sum(), 1)
+            for calls, texts, limit in _asked(params, stage, items):
+                prompt = WORDS[use.prompts] + items["asked"].mean() + texts * long
                 counts += [calls, int(calls and calls * prompt), calls * (limit + thought)]
-        stage = f"{study}.{'refine' if task == 'external' else task}.{key}"
-        known = [None] * len(COUNTS) if blind else [*counts]
-        after = f"dvc repro {' '.join(unread)}" if unread else ""
-        rows.append([model, params.models[model].engine, stage, *known, after])
+        known = [None] * len(COUNTS) if blind else counts
+        after = " ".join(["dvc repro", *(f"{study}-items@{name}" for name in unread)])
+        name = f"{study}.{'refine' if task == 'external' else task}.{key}"
+        rows.append([model, name, *known, after if unread else ""])
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
 def text(rows: pd.DataFrame) -> str:
     """The table for the terminal, with the sum and how it is counted."""
-    table = (
-        rows.astype(object)
-        .where(rows.notna(), "")
-        .to_markdown(index=False, tablefmt="simple", intfmt=",")
-    )
-    foreseen = rows["calls"].notna() & rows["known after"].ne("")
-    unread = ", by the sizes of sets that are not read yet" * bool(foreseen.any())
-    unread += "; the commands read the rest and ask no model" * bool(rows["calls"].isna().any())
+    shown = rows.astype(object).where(rows.notna(), "")
+    table = shown.to_markdown(index=False, tablefmt="simple", intfmt=",")
     return (
-        f"{table}\n\nAt most {rows['calls'].sum():,} calls{unread}.\nWhat is answered already "
-        "counts too. Tokens of replies are their limits, those of prompts a guess."
+        f"{table}\n\nAt most {rows['calls'].sum():,} calls, answered ones among them; what is not "
+        "read yet counts by its published size, if it has one.\n"
+        "Tokens of replies are their limits, those of prompts a guess."
     )
 
 
@@ -252,15 +215,16 @@ def refuse(params: Params) -> None:
     Raises:
         SelfprefError: One may be; names it, its stages and the count.
     """
-    entries = {key: hosted(entry) for key, entry in params.models.items()}
-    limits = {key: one.max_calls for key, one in entries.items() if one and one.max_calls}
+    limits = {key: getattr(one, "max_calls", None) for key, one in params.models.items()}
+    if not any(limits.values()):
+        return
     # A limit changes no result: no stage declares the sections that are counted for it.
-    rows = bounds(load(paths.params_file())) if limits else pd.DataFrame()
-    for key, limit in limits.items():
-        asked = rows[rows["model"].eq(key) & rows["calls"].gt(0)]
-        if (calls := asked["calls"].sum()) > limit:
+    asked = bounds(load(paths.params_file())).query("calls > 0")
+    for model, own in asked.groupby("model"):
+        limit, calls = limits.get(model), own["calls"].sum()
+        if limit and calls > limit:
             raise SelfprefError(
-                f"models.{key}.max_calls is {limit:,}: {', '.join(asked['stage'])} may ask "
+                f"models.{model}.max_calls is {limit:,}: {', '.join(own['stage'])} may ask "
                 f"{calls:,} calls; nothing was asked.\nRaise it, or ask less by `sample`, `pairs` "
                 "or `datasets`: `selfpref check` shows where the calls go"
             )

@@ -185,11 +185,6 @@ class Ray(Named):
 Model = Annotated[Transformers | Hosted | Ray, Field(discriminator="engine")]
 
 
-def hosted(entry: Model) -> Hosted | None:
-    """An entry that is a served model."""
-    return entry if isinstance(entry, Hosted) else None
-
-
 def members(key: str, entry: Model) -> dict[str, Model]:
     """The models that an entry stands for: its `names`, or one under its key."""
     if not isinstance(entry, Transformers) or entry.names is None:
