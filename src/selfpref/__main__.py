@@ -2,11 +2,10 @@
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from selfpref import __version__, paths, processes
 from selfpref.errors import SelfprefError
@@ -15,21 +14,10 @@ from selfpref.files import check_place, write_text
 Arguments = argparse.Namespace
 Option = tuple[tuple[str, ...], dict[str, Any]]
 FORMATS = ("auto", "pairs", "fastchat", "arena", "arena-hard", "alpaca-eval", "reviews", "marks")
-MISSING = (
-    "{} is not installed; in a clone of the repository: pip install '.[pipeline]', or "
-    "'.[pipeline,models]' for profiles that run models"
-)
+MISSING = "{} is not installed; in a clone: pip install '.[pipeline,models]'"
 
 
-class Parser(argparse.ArgumentParser):
-    """Arguments of the command line; a mistake in them is told in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """End with the status 2."""
-        self.exit(2, f"error: {message}; see {self.prog} --help\n")
-
-
-PARSER = Parser(prog="selfpref", description=__doc__)
+PARSER = argparse.ArgumentParser(prog="selfpref", description=__doc__)
 PARSER.add_argument("--version", action="version", version=__version__)
 COMMANDS = PARSER.add_subparsers(required=True, metavar="COMMAND")
 
@@ -79,7 +67,7 @@ def check(arguments: Arguments) -> None:
             reader(params, study, dataset)
     if len(rows := ceiling.bounds(params)):
         print(ceiling.text(rows))
-        ceiling.refuse(params)
+    ceiling.refuse(params)
     if arguments.out:
         # What nobody fills in this profile is no folder yet, and DVC wants it all the same.
         for folder in paths.always_there(params.profile, STUDIES):
@@ -101,15 +89,10 @@ def use(arguments: Arguments) -> None:
 
     params, wanted = paths.params_file(), paths.profile_file(arguments.profile)
     current = load(params).profile
-    if arguments.profile == current:
-        return
-    if not wanted.is_file():
-        others = sorted({path.stem for path in wanted.parent.glob("*.yaml")} | {current})
-        told = f"no such profile; choose one of: {', '.join(others)}"
-        raise SelfprefError(f"profiles/{wanted.name}: {told}")
-    load(wanted)
-    write_text(paths.profile_file(current), params.read_text())
-    write_text(params, wanted.read_text())
+    if arguments.profile != current:
+        load(wanted)
+        write_text(paths.profile_file(current), params.read_text())
+        write_text(params, wanted.read_text())
 
 
 @command(
@@ -168,12 +151,11 @@ def measure(arguments: Arguments) -> int:
     from selfpref.card.measured import read
     from selfpref.card.words import brief_text, html, parts
 
-    written = [path for path in (arguments.json, arguments.html) if path]
+    written = [*filter(None, [arguments.json, arguments.html])]
     given = [*arguments.judgments, *filter(None, [arguments.votes]), *written]
-    places = [path.resolve() for path in given]
-    if twice := [path.name for path in places if places.count(path) > 1]:
+    if twice := [path for path in given if [*map(Path.resolve, given)].count(path.resolve()) > 1]:
         told = "given twice, so that all in it would count twice or be overwritten"
-        raise SelfprefError(f"{twice[0]}: {told}; give another name")
+        raise SelfprefError(f"{twice[0].name}: {told}; give another name")
     for path in written:
         check_place(path)
     taken = {name: getattr(arguments, name) for name in ("judge", "votes", "wanted")}
@@ -184,12 +166,7 @@ def measure(arguments: Arguments) -> int:
         write_text(arguments.json, f"{card}\n")
     if arguments.html:
         write_text(arguments.html, html(found))
-    try:
-        shown = brief_text(**parts(found.numbers)) if arguments.brief else found
-        print(shown, flush=True)
-    except BrokenPipeError:
-        # `| head -1` has read what it wants; at its end Python would try to write the rest.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    print(brief_text(**parts(found.numbers)) if arguments.brief else found)
     favour = any(answer.favours for answer in found.answers.values())
     return int(arguments.fail_on == "favours" and favour)
 
@@ -220,15 +197,6 @@ def claims(arguments: Arguments) -> None:
     from selfpref.studies.claims import write
 
     write(arguments.out)
-
-
-@command(option("source", type=Path, nargs="+", help="a list of pinned files (.csv)"))
-def fetch(arguments: Arguments) -> None:
-    """Download released files into the cache."""
-    from selfpref.download.fetch import fetch
-
-    for source in arguments.source:
-        print(f"{source}: {len(fetch(source))} files are there")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -9,16 +9,12 @@ alike; what the user's environment says stays.
                            next is cleared anew, a fifth of a small model's time: kept are 256 MB,
                            and blocks below 32 MB, in huge pages where the system has them (a
                            seventh of the time of training)
-    compiled modules       are not written where next to no disk is left: Python 3.11 keeps a file
-                           that a full disk cut short (python/cpython#126606), and no process
-                           after it can import that
     OpenBLAS               sums do not depend on the number of processors
     Arrow's tables         come from that heap: Arrow's own keeps much of what is freed and cannot
                            be told to give it back
 """
 
 import os
-import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +22,6 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
-from pathlib import Path
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -42,15 +37,10 @@ SETTINGS = {
 # jsonschema imports this package to check a format that no notebook uses, for two seconds; without
 # it jsonschema skips that check (it is there only because `jupyter` asks for every format).
 UNWANTED = "rfc3987_syntax"
-# Bytes: many times what the package takes when it is compiled.
-LITTLE_DISK = 2**26
 
 
 def settle() -> None:
     """Make the settings of this process and of all that it starts."""
-    if shutil.disk_usage(Path(__file__).parent).free < LITTLE_DISK:
-        sys.dont_write_bytecode = True
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     sys.modules.setdefault(UNWANTED, None)  # type: ignore[arg-type]

@@ -26,31 +26,17 @@ REMEDIES = {
     "missing": "missing; add it (docs/parameters.md lists every key)",
     "union_tag_not_found": "no `engine` (of a model) or `reader` (of a data set); add it",
 }
-# What a text that does not fit its pattern should be, by its key; `[key]` is a key itself.
-NAMES = "write it in a-z, 0-9 and hyphens"
-MEANT = {
-    "key": "name the environment variable that holds the key, never the key",
-    "base_url": "give http://… or https://… up to its /v1, without @ or ?",
-    "truth": "take a metric on the scale of MQM, whose name ends in mqm",
-    "revision": "give the whole commit",
-    "[key]": NAMES,
-    "profile": NAMES,
-}
 
 
 def mapping(path: Path) -> dict[str, Any]:
     """The keys and values of a YAML file, unchecked."""
     try:
         values = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        told = f"{path.name}: {error.strerror}; put a file of parameters there"
-        raise SelfprefError(told) from error
-    except (YAMLError, ValueError) as error:
+    except (OSError, YAMLError, ValueError) as error:
         # The whole message may repeat a value, which may be a secret.
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
-        reason = getattr(error, "problem", "unreadable").partition(" with ")[0]
-        told = f"{path.name}{where}: not YAML in UTF-8: {reason}; correct it"
+        told = f"{path.name}{where}: no file of parameters in YAML and UTF-8; correct it"
         raise SelfprefError(told) from error
     if not isinstance(values, dict):
         raise SelfprefError(f"{path.name}: expected a mapping with the keys of docs/parameters.md")
@@ -69,8 +55,6 @@ def validated(values: Mapping[str, Any], source: str) -> Params:
         # A misspelt key is both unknown and missing; the first of these is what the user can see.
         found = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
         told = REMEDIES.get(found[0]["type"], found[0]["msg"].removeprefix("Value error, "))
-        if found[0]["type"] == "string_pattern_mismatch":
-            told = MEANT.get(str(found[0]["loc"][-1]), told)
         place = "".join(f"{part}." for part in found[0]["loc"]).removesuffix(".")
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         told = ": ".join(filter(None, [source, place, told]))
@@ -86,19 +70,20 @@ def load(path: Path) -> Params:
     return validated(mapping(path), path.name)
 
 
-def _below(part: Any, name: str, file: str = PARAMS) -> Any:
+def _below(part: Any, name: str) -> Any:
     """What a mapping or a section holds under a name."""
     if not isinstance(part, Mapping):
         return getattr(part, name)
     if name not in part:
-        raise SelfprefError(f"{file}: {name!r} is missing; add it, or correct the stage's name")
+        told = f"{name!r} is missing; add it, or correct the stage's name"
+        raise SelfprefError(f"{PARAMS} and dvc.yaml: {told}")
     return part[name]
 
 
 def _declared(stage: str, params: Params) -> list[list[str]]:
     """The paths that dvc.yaml lists under a stage's `params`, its `${key}` and `${item}` filled."""
     name, _, key = stage.partition("@")
-    made = _below(mapping(root() / "dvc.yaml")["stages"], name, "dvc.yaml")
+    made = _below(mapping(root() / "dvc.yaml")["stages"], name)
     # Of a matrix over studies and profiles; no study's name has a hyphen.
     names = {"key": key, "item.study": key.partition("-")[0]}
     if isinstance(made.get("foreach"), str):

@@ -9,33 +9,23 @@ from pathlib import Path
 import pandas as pd
 import pyarrow
 import pyarrow.parquet
-from pyarrow import compute
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic
-from selfpref.tables.schemas import DEFAULTS, OWN_DEFAULTS, TABLES, Table
+from selfpref.tables.schemas import DEFAULTS, OWN_DEFAULTS, TABLES
 
 
-def _lean(rows: pyarrow.Table) -> pd.DataFrame:
-    """A frame whose lists are Arrow's."""
-    kinds = filter(pyarrow.types.is_list, rows.schema.types)
-    frame: pd.DataFrame = rows.to_pandas(types_mapper={k: pd.ArrowDtype(k) for k in kinds}.get)
-    return frame
-
-
-def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with Python's lists, which compare and print as a reader expects."""
-    lists = {
-        name: pd.Series(pyarrow.array(column).to_pylist(), frame.index, dtype=object)
-        for name, column in frame.items()
-        if isinstance(column.dtype, pd.ArrowDtype)
-    }
+def _frame(rows: pyarrow.Table) -> pd.DataFrame:
+    """The same with Python's lists, which compare and print as a reader expects."""
+    frame: pd.DataFrame = rows.to_pandas()
+    listed = [field.name for field in rows.schema if pyarrow.types.is_list(field.type)]
+    lists = {name: pd.Series(rows[name].to_pylist(), dtype=object) for name in listed}
     return frame.assign(**lists)
 
 
 def lean(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
-    """Rows of a table with the types of its schema, lists as Arrow's: a fifth of the memory.
+    """Rows of a table with the columns and types of its schema and no others.
 
     Args:
         frame: The rows.
@@ -49,26 +39,9 @@ def lean(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
     if odd := {*frame} ^ {*schema.names}:
         raise SelfprefError(f"{source}: column {min(odd)!r} is missing, or unknown in {name}")
     try:
-        rows = pyarrow.Table.from_pandas(frame, schema, preserve_index=False)
+        return _frame(pyarrow.Table.from_pandas(frame, schema, preserve_index=False))
     except pyarrow.ArrowException as error:
         raise SelfprefError(f"{source}: {'; '.join(map(str, error.args))}") from error
-    return _lean(rows.replace_schema_metadata())
-
-
-def _valid(rows: pd.DataFrame, table: Table, source: str) -> pd.DataFrame:
-    """The rows as the schema wants them, sorted by key."""
-    # It imports pandera, which `selfpref measure` need not wait for.
-    from selfpref.tables.checks import check  # noqa: PLC0415
-
-    check(rows, table, source)
-    keys = rows[[*table.key]]
-    if "candidates" in keys:
-        names = compute.binary_join(pyarrow.array(rows["candidates"]), "\0")
-        keys = keys.assign(candidates=names.to_pandas())
-    if (doubled := keys.duplicated()).any():
-        shown = tuple(keys[doubled].iloc[0])
-        raise SelfprefError(f"{source}: duplicate key in {table.name}: {shown}; keep one row")
-    return rows.loc[keys.sort_values([*table.key]).index].reset_index(drop=True)
 
 
 def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
@@ -83,12 +56,23 @@ def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
         SelfprefError: A missing or unknown column, a wrong type, a null or value that the schema
             forbids, a duplicate key, a choice that is no candidate.
     """
-    return _plain(_valid(lean(frame, name, source), TABLES[name], source))
+    # It imports pandera, which `selfpref measure` need not wait for.
+    from selfpref.tables.checks import check  # noqa: PLC0415
+
+    rows, table = lean(frame, name, source), TABLES[name]
+    check(rows, table, source)
+    keys = rows[[*table.key]]
+    if "candidates" in keys:
+        keys = keys.assign(candidates=keys["candidates"].str.join("\0"))
+    if (doubled := keys.duplicated()).any():
+        shown = tuple(keys[doubled].iloc[0])
+        raise SelfprefError(f"{source}: duplicate key in {name}: {shown}; keep one row")
+    return rows.loc[keys.sort_values([*table.key]).index].reset_index(drop=True)
 
 
 def write(frame: pd.DataFrame, name: str, path: Path) -> None:
     """Validate and write one file of a table, under its name only once it is complete."""
-    valid = _valid(lean(frame, name, path.name), TABLES[name], path.name)
+    valid = validate(frame, name, path.name)
     rows = pyarrow.Table.from_pandas(valid, TABLES[name].arrow).replace_schema_metadata()
     with atomic(path) as scratch:
         pyarrow.parquet.write_table(rows, scratch, compression="zstd")
@@ -96,7 +80,7 @@ def write(frame: pd.DataFrame, name: str, path: Path) -> None:
 
 def empty(name: str) -> pd.DataFrame:
     """A table without rows."""
-    return _plain(_lean(TABLES[name].arrow.empty_table()))
+    return _frame(TABLES[name].arrow.empty_table())
 
 
 def fill(
@@ -120,7 +104,7 @@ def fill(
 
 def together(name: str, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Parts of a table, each as `lean` returns it, as one; without any, no rows."""
-    return pd.concat([_lean(TABLES[name].arrow.empty_table()), *parts], ignore_index=True)
+    return pd.concat([empty(name), *parts], ignore_index=True)
 
 
 def read(
@@ -138,8 +122,7 @@ def read(
         name: Which table, a key of `TABLES`.
         study: Which study.
         parts: The data sets or models to read.
-        columns: Those that are wanted, lists among them as Arrow's; texts that are not wanted never
-            reach the memory. Left out: all, with lists as Python's.
+        columns: Those that are wanted. Left out: all.
         folder: Where its files lie; left out: in the folder of the table's name.
 
     Returns:
@@ -158,5 +141,4 @@ def read(
         except (OSError, pyarrow.ArrowException) as error:
             shown = path.relative_to(paths.root())
             raise SelfprefError(f"{shown}: not readable ({error}); run `dvc repro`") from error
-    rows = _lean(pyarrow.concat_tables(found))
-    return _plain(rows) if columns is None else rows
+    return _frame(pyarrow.concat_tables(found))

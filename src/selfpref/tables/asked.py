@@ -27,22 +27,18 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
         whose table is not there has a row `NO_TABLE`, under its key; so has a data set without
         items.
     """
-    profile, found = params.profile, []
-    folders = {folder: table for table in FILLED for folder in study.folders(table)}
-    for folder, table in folders.items():
+    found = []
+    for table in FILLED:
         # Whose row it is: a responder's own where nobody judges.
         who = "responder" if table == "responses" else "judge"
         wanted = [who, *(name for name in ("task", "status") if name in TABLES[table].columns)]
-        for name in study.parts(profile, folder):
-            rows = pd.read_parquet(study.file(profile, folder, name), columns=wanted)
-            found.append(rows.rename(columns={who: "judge"}).assign(table=table, n=1))
-    missing = [
-        (key, folders.get(folder, ITEMS), NO_TABLE, 0)
-        for folder, task, key in study.entries(params)
-        if folder == ITEMS or (task != "datasets" and folder in folders)
-        if not study.file(profile, folder, part(task, key)).exists()
-    ]
-    lacking = pd.DataFrame(missing, columns=["judge", "table", "status", "n"])
-    found.append(lacking.astype({"n": "int64"}))
+        rows = study.read(params.profile, table, wanted)
+        found.append(rows.rename(columns={who: "judge"}).assign(table=table, n=1))
+    for folder, task, key in study.entries(params):
+        table = study.further.get(folder, folder)
+        asked_for = table == ITEMS or (task != "datasets" and table in FILLED)
+        if asked_for and not study.file(params.profile, folder, part(task, key)).exists():
+            row = {"judge": key, "table": table, "status": NO_TABLE, "n": 0}
+            found.append(pd.DataFrame([row]))
     whole = pd.concat(found, ignore_index=True).reindex(columns=[*KEY, "n"])
     return whole.fillna({"task": ""}).groupby(KEY, as_index=False)["n"].sum()

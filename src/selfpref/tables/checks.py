@@ -7,30 +7,24 @@ from selfpref.errors import SelfprefError
 from selfpref.tables.schemas import ROUNDING, STATUSES, TASKS, TIE, Table
 
 
-def _different(lists: pd.Series) -> pd.Series:
-    """Lists of two names or more, none of them missing or twice."""
-    names = lists.list.flatten()
-    count = names.groupby(level=0).nunique().reindex(lists.index, fill_value=0)
-    return count.ge(lists.list.len().clip(lower=2))
+def _different(names: list[str | None]) -> bool:
+    """Two names or more, none of them missing or twice."""
+    return None not in names and len({*names}) == len(names) >= 2
 
 
-def _shares(lists: pd.Series) -> pd.Series:
-    """Lists of values in 0..1 whose sum is at most 1."""
-    values = lists.list.flatten().astype(float)
-    row = values.index
-    good = values.between(0, 1).groupby(row).all() & values.groupby(row).sum().le(1 + ROUNDING)
-    return good.reindex(lists.index, fill_value=True)
+def _shares(values: list[float]) -> bool:
+    """Values in 0..1 whose sum is at most 1."""
+    return all(0 <= value <= 1 for value in values) and sum(values) <= 1 + ROUNDING
 
 
 def _consistent(verdicts: pd.DataFrame) -> pd.Series:
     """Whether choices are a candidate's or a tie, and there where ok; lists are of one length."""
-    candidates, choice = verdicts["candidates"], verdicts["choice"]
-    names = candidates.list.flatten().astype("str")
-    chosen = names.eq(choice.reindex(names.index)).groupby(level=0).any()
-    named = chosen.reindex(verdicts.index, fill_value=False) | choice.eq(TIE) | choice.isna()
-    lengths = verdicts["probabilities"].list.len().fillna(candidates.list.len())
-    same = lengths.eq(candidates.list.len()).astype(bool)
-    return named & same & verdicts["status"].eq("ok").eq(choice.notna())
+    candidates, shares = verdicts["candidates"], verdicts["probabilities"]
+    choice = verdicts["choice"].fillna(TIE)
+    chosen = [one in (TIE, *names) for one, names in zip(choice, candidates, strict=True)]
+    same = shares.isna() | shares.str.len().eq(candidates.str.len())
+    there = verdicts["status"].eq("ok").eq(verdicts["choice"].notna())
+    return pd.Series(chosen, verdicts.index, dtype=bool) & same & there
 
 
 # By column; a name means the same in every table.
@@ -40,8 +34,12 @@ CHECKS = {
     "label": pa.Check.isin(("a", "b", TIE)),
     "mass": pa.Check.in_range(0, 1 + ROUNDING),
     "sum_nll": pa.Check.ge(0),
-    "candidates": pa.Check(_different, error="two or more responders, each once"),
-    "probabilities": pa.Check(_shares, error="each in 0..1 and a sum of at most 1"),
+    "candidates": pa.Check(
+        _different, element_wise=True, error="two or more responders, each once"
+    ),
+    "probabilities": pa.Check(
+        _shares, element_wise=True, error="each in 0..1 and a sum of at most 1"
+    ),
 }
 VERDICTS = pa.Check(_consistent, error="choice, candidates, probabilities and status agree")
 

@@ -90,13 +90,13 @@ class StudyTables:
             dataset: {} for dataset in sorted(set[str]().union(*held.values()))
         }
         for name, wanted in columns.items():
-            pieces = []
-            for some in [[file] for file in self.parts(profile, name)] or [[]]:
-                rows = tables.read(profile, name, self.name, some, wanted)
-                if name == "verdicts":
-                    rows["released"] = any(held.get(file) for file in some)
-                pieces.append(rows)
+            pieces = [tables.read(profile, name, self.name, [], wanted)]
+            for file in self.parts(profile, name):
+                rows = tables.read(profile, name, self.name, [file], wanted)
+                pieces.append(rows.assign(released=bool(held.get(file))))
             table = pd.concat(pieces, ignore_index=True)
+            if name != "verdicts":
+                table = table.drop(columns="released", errors="ignore")
             if "text" in table:
                 table["length"] = table.pop("text").str.len()
             owner = _owner(table)
