@@ -16,7 +16,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,25 +65,22 @@ class Store(AbstractContextManager["Store"]):
             self._connection = sqlite3.connect(path, timeout=PATIENCE)
             self._write_ahead()
             self._connection.execute("PRAGMA synchronous=NORMAL")
-            (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
-            if verdict != "ok":
-                raise sqlite3.DatabaseError(verdict)
+            if (verdict := self._connection.execute("PRAGMA quick_check(1)").fetchone()) != ("ok",):
+                raise sqlite3.DatabaseError(*verdict)
             with self._connection:
                 columns = "key TEXT PRIMARY KEY, reply TEXT, digest TEXT"
                 self._connection.execute(f"CREATE TABLE IF NOT EXISTS replies ({columns})")
 
     def _write_ahead(self) -> None:
-        """Have many read while one writes; a new file takes this from one process at a time."""
+        """Have many read while one writes; SQLite does not wait here for another by itself."""
         end = time.monotonic() + PATIENCE
         while True:
-            try:
+            with suppress(sqlite3.OperationalError):
                 self._connection.execute("PRAGMA journal_mode=WAL")
                 return
-            except sqlite3.OperationalError as error:
-                # SQLite does not wait here by itself.
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
+            if time.monotonic() > end:
+                raise sqlite3.OperationalError("database is locked")
+            time.sleep(0.01)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -113,8 +110,7 @@ class Store(AbstractContextManager["Store"]):
                 for key, reply, digest in self._connection.execute(f"{wanted}({marks})", part):
                     # A flipped bit can make a number or nothing of a text.
                     if _digest(str(key), reply or b"").encode() != digest:
-                        told = f"the reply to {str(key)[:12]} is not what was written"
-                        raise sqlite3.DatabaseError(told)
+                        raise sqlite3.DatabaseError(f"the reply to {key} is not what was written")
                     # JSON begins with a bracket, a compressed reply never does.
                     found[key] = json.loads(reply if reply[:1] == b"{" else zlib.decompress(reply))
         return found

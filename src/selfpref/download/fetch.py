@@ -96,23 +96,24 @@ def fetch(source: Path) -> Mapping[str, Path]:
     """
     files, root = pinned(source), os.environ.get(VARIABLE, DEFAULT_ROOT)
     there = cache_dir() if root.startswith(("http://", "https://")) else Path(root)
-    missing = [file for file in files if not _whole(there / file.key, file)]
+    places = {file: there / file.key for file in files}
+    missing = [
+        file
+        for file, path in places.items()
+        if not path.is_file() or pooch.file_hash(str(path)) != file.sha256
+    ]
     if missing and there == Path(root):
         told = f"sha256 is not {missing[0].sha256}; unpack the mirror again"
-        raise SelfprefError(f"{there / missing[0].key}: {told}")
+        raise SelfprefError(f"{places[missing[0]]}: {told}")
     if missing:
         _download(missing, root, there, source.stem)
-    return {file.path: there / file.key for file in files}
-
-
-def _whole(path: Path, file: Pinned) -> bool:
-    return path.is_file() and str(pooch.file_hash(str(path))) == file.sha256
+    return {file.path: path for file, path in places.items()}
 
 
 def _download(missing: list[Pinned], root: str, cache: Path, title: str) -> None:
     # The bar tells what happens; pooch would log every file beside it.
     pooch.get_logger().setLevel("ERROR")
-    registry = {file.key: f"sha256:{file.sha256}" for file in missing}
+    registry = {file.key: file.sha256 for file in missing}
     kept = pooch.create(cache, base_url=root, registry=registry, retry_if_failed=RETRIES)
     total = sum(file.size for file in missing)
     with (
