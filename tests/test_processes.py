@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -31,16 +30,6 @@ def test_imports_set_nothing_and_the_command_line_sets_what_the_user_did_not():
     assert look("processes.settle()") == [pool, "True"]
     assert look("pass", **processes.SETTINGS) == ["system", "True"]
     assert look("processes.settle()", LRU_CACHE_CAPACITY="99")[1] == "False"
-
-
-@pytest.mark.parametrize(("free", "written"), [(2**20, False), (2**40, True)])
-def test_no_module_is_compiled_to_a_disk_that_is_nearly_full(monkeypatch, free, written):
-    monkeypatch.setattr(processes.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    monkeypatch.setattr(os, "environ", {})
-    processes.settle()
-    assert sys.dont_write_bytecode is not written
-    assert ("PYTHONDONTWRITEBYTECODE" not in os.environ) is written
 
 
 def told(number, wait=0.0):
