@@ -93,7 +93,8 @@ def files_of(extra):
             path
             for pattern in patterns
             for room in SOURCE.glob(f"selfpref/{pattern}")
-            for path in ([room] if room.is_file() else room.rglob("*.py"))
+            for path in (room, *room.rglob("*.py"))
+            if path.is_file()
         }
         for name, patterns in ROOMS.items()
     }

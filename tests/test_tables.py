@@ -78,6 +78,7 @@ def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(folder):
     assert responses[["responder", "length"]].values.tolist() == [["model", 0], ["one", 4]]
     # What came with the data set was released, what a model's file holds was asked here.
     verdicts = found["one"]["verdicts"]
+    assert verdicts["released"].dtype == bool
     assert verdicts[["judge", "released"]].values.tolist() == [["model", False], ["one", True]]
 
 

@@ -90,13 +90,13 @@ class StudyTables:
             dataset: {} for dataset in sorted(set[str]().union(*held.values()))
         }
         for name, wanted in columns.items():
-            pieces = [tables.read(profile, name, self.name, [], wanted)]
+            pieces = [tables.read(profile, name, self.name, [], wanted).assign(released=True)]
             for file in self.parts(profile, name):
                 rows = tables.read(profile, name, self.name, [file], wanted)
                 pieces.append(rows.assign(released=bool(held.get(file))))
             table = pd.concat(pieces, ignore_index=True)
             if name != "verdicts":
-                table = table.drop(columns="released", errors="ignore")
+                table = table.drop(columns="released")
             if "text" in table:
                 table["length"] = table.pop("text").str.len()
             owner = _owner(table)
