@@ -15,6 +15,7 @@ VERDICT = KEY | {
     **{"choice": "a", "stored": None, "status": "ok"},
 }
 AGREE = "choice, candidates, probabilities and status agree"
+DISAGREE = ({"choice": "c"}, {"choice": None}, {"status": "failed"}, {"probabilities": [0.2]})
 RESPONSE = KEY | {"responder": "a", "step": 0, "sample": 0, "text": "so", "status": "ok"}
 
 
@@ -85,17 +86,12 @@ def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(folder):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"choice": "c"}, f"verdicts breaks `{AGREE}`"),
-        ({"choice": None}, f"verdicts breaks `{AGREE}`"),
-        ({"status": "failed"}, f"verdicts breaks `{AGREE}`"),
-        ({"probabilities": [0.2]}, f"verdicts breaks `{AGREE}`"),
+        *((change, f"verdicts breaks `{AGREE}`") for change in DISAGREE),
         ({"status": "fine"}, "status breaks `isin("),
         ({"probabilities": [0.5, 1.5]}, "probabilities breaks `each in 0..1"),
         ({"probabilities": [0.5, 0.6]}, "a sum of at most 1"),
         ({"mass": 1.5}, "mass breaks"),
-        ({"candidates": ["a"]}, "candidates breaks `two or more"),
-        ({"candidates": ["a", "a"]}, "candidates breaks `two or more"),
-        ({"candidates": ["a", None]}, "candidates breaks `two or more"),
+        *(({"candidates": ["a", *one]}, "breaks `two or more") for one in ([], ["a"], [None])),
         ({"repeat": "first"}, "column repeat"),
         ({"judge": None}, "judge breaks `not_nullable`"),
         ({"remark": "x"}, "column 'remark' is missing, or unknown"),
