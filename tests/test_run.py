@@ -1,7 +1,6 @@
 """The runner: same bytes every time, short errors, progress on the terminal, no orphans."""
 
 import ast
-import errno
 import os
 import signal
 import subprocess
@@ -13,7 +12,6 @@ import psutil
 import pytest
 from conftest import REPOSITORY
 
-from selfpref.__main__ import main
 from selfpref.commands.run import normalise, run
 from selfpref.errors import SelfprefError
 
@@ -110,16 +108,6 @@ def test_a_page_has_no_html_of_captions_and_no_number_of_a_process():
     caption, warning = normalise(nbformat.v4.new_notebook(cells=[cell])).cells[0].outputs
     assert caption["data"]["text/markdown"] == "judge &lt;script>, p &lt; 1"
     assert warning["text"] == "a cell:14: UserWarning: x\n"
-
-
-def test_what_cannot_be_written_is_said_in_one_line(monkeypatch, capsys):
-    def refuse(path):
-        raise OSError(errno.EROFS, "Read-only file system", "data/lab")
-
-    monkeypatch.setattr("selfpref.params.load", refuse)
-    assert main(["use", "lab"]) == 1
-    (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith("error: data/lab: Read-only file")
 
 
 def test_the_kernel_ends_with_a_killed_dvc(notebook, tmp_path):
