@@ -22,7 +22,7 @@ wataoka: {datasets: {mt-bench: {aliases: {x: y}}}}
 xu: {truth: chrf}
     xu.truth: String should match pattern 'mqm$'
 studies: [xu, wang]
-    studies: 'wang' is not in
+    studies.1: Input should be 'wataoka', 'livebench', 'panickssery' or 'xu'
 """
 LAB = """
 wataoka: {judge: {nobody: {prompts: lab, min_mass: 0.5}}}
