@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from selfpref.__main__ import main
 from selfpref.params import TASKS, load, section_of
-from selfpref.params.section import Section
+from selfpref.params.data import Section
 
 TEXT = (STAGED / "profiles/recorded.yaml").read_text()
 yaml = YAML(typ="safe")

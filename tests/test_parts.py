@@ -14,8 +14,7 @@ from selfpref import tables
 from selfpref.__main__ import main
 from selfpref.params import TASKS, load
 from selfpref.studies.registry import STUDIES
-from selfpref.tables.asked import asked
-from selfpref.tables.parts import StudyTables
+from selfpref.tables.parts import StudyTables, asked
 
 
 @pytest.fixture

@@ -182,16 +182,18 @@ def bounds(params: Params) -> pd.DataFrame:
         counts, thought = pd.Series(0, COUNTS), entry.reasoning_tokens * entry.reasons
         sets = {dataset: read(study, dataset) for dataset in _sets(params, study, use)}
         unread = [name for name, one in sets.items() if one is None or not one.attrs["read"]]
-        blind = any(items is None for items in sets.values())
-        for items in () if blind else sets.values():
+        known = [one for one in sets.values() if one is not None]
+        blind = len(known) < len(sets)
+        for items in () if blind else known:
             long = items["long"].sum() / max(items["n"].sum(), 1)
             for calls, texts, limit in _asked(params, stage, items):
                 prompt = WORDS[use.prompts] + items["asked"].mean() + texts * long
                 counts += [calls, int(calls and calls * prompt), calls * (limit + thought)]
-        known = [None] * len(COUNTS) if blind else counts
         after = " ".join(["dvc repro", *(f"{study}-items@{name}" for name in unread)])
         name = f"{study}.{'refine' if task == 'external' else task}.{key}"
-        rows.append([model, name, *known, after if unread else ""])
+        rows.append(
+            [model, name, *([None] * len(COUNTS) if blind else counts), after if unread else ""]
+        )
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
 
 

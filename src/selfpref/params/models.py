@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from selfpref.params.section import Name, Natural, Positive, RepositoryPath, Section, Slug
+from selfpref.params.data import Name, Natural, Positive, RepositoryPath, Section, Slug
 
 OPENAI = "https://api.openai.com/v1"
 # Chat formats by name: of models that were published without one, and `plain` for base models.

@@ -11,9 +11,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from selfpref.params import uses
-from selfpref.params.data import Articles, Dataset, LabPrompts, Requests
+from selfpref.params.data import (
+    Articles,
+    Dataset,
+    LabPrompts,
+    Natural,
+    Requests,
+    Section,
+    Share,
+    Slug,
+)
 from selfpref.params.models import Lab, Model, Transformers, members
-from selfpref.params.section import Natural, Section, Share, Slug
 
 Study = Literal["wataoka", "livebench", "panickssery", "xu"]
 # Every study, and its tasks whose entries are models.
@@ -241,10 +249,9 @@ class Params(Section):
             there = {*self._responders(self.wataoka.judge), *chain(*listed)}
             yield "wataoka.panel", self.wataoka.panel, there, "wataoka.judge"
         for category, contest in self.livebench.categories.items():
-            place, breakers = f"livebench.categories.{category}", [contest.tie_breaker]
+            place, known = f"livebench.categories.{category}", self._of(self.livebench.tie_break)
             yield place, contest.judges, self._of(self.livebench.judge), "livebench.judge"
-            known = [None, *self._of(self.livebench.tie_break)]
-            yield place, breakers, known, "livebench.tie_break"
+            yield place, filter(None, [contest.tie_breaker]), known, "livebench.tie_break"
         writers = self._of(self.panickssery.respond), "panickssery.respond"
         for key, use in self.panickssery.recognise.items():
             own = [use.own] if use.own else self.names(key)
