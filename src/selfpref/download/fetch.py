@@ -95,37 +95,27 @@ def fetch(source: Path) -> Mapping[str, Path]:
         SelfprefError: A file could not be fetched or is not the pinned one; names file and address.
     """
     files, root = pinned(source), os.environ.get(VARIABLE, DEFAULT_ROOT)
-    there = cache_dir() if root.startswith(("http://", "https://")) else Path(root)
-    places = {file: there / file.key for file in files}
-    missing = [
-        file
-        for file, path in places.items()
-        if not path.is_file() or pooch.file_hash(str(path)) != file.sha256
-    ]
-    if missing and there == Path(root):
-        told = f"sha256 is not {missing[0].sha256}; unpack the mirror again"
-        raise SelfprefError(f"{places[missing[0]]}: {told}")
-    if missing:
-        _download(missing, root, there, source.stem)
-    return {file.path: path for file, path in places.items()}
-
-
-def _download(missing: list[Pinned], root: str, cache: Path, title: str) -> None:
+    if not root.startswith(("http://", "https://")):
+        places = {file.path: Path(root) / file.key for file in files}
+        for path, file in zip(places.values(), files, strict=True):
+            if not path.is_file() or pooch.file_hash(str(path)) != file.sha256:
+                raise SelfprefError(f"{path}: sha256 is not {file.sha256}; unpack the mirror again")
+        return places
     # The bar tells what happens; pooch would log every file beside it.
     pooch.get_logger().setLevel("ERROR")
-    registry = {file.key: file.sha256 for file in missing}
-    kept = pooch.create(cache, base_url=root, registry=registry, retry_if_failed=RETRIES)
-    total = sum(file.size for file in missing)
+    registry = {file.key: file.sha256 for file in files}
+    kept = pooch.create(cache_dir(), base_url=root, registry=registry, retry_if_failed=RETRIES)
+    total = sum(file.size for file in files)
     with (
-        ThreadPoolExecutor(CONNECTIONS) as pool,
-        progress.bar(total, f"download {title}", unit="B", unit_scale=True) as bar,
+        ThreadPoolExecutor(CONNECTIONS) as workers,
+        progress.bar(total, f"files of {source.stem}", unit="B", unit_scale=True) as bar,
     ):
 
-        def one(file: Pinned) -> None:
+        def one(file: Pinned) -> Path:
             try:
                 # pooch's own way stumbles where another file makes the same folder.
-                (cache / file.key).parent.mkdir(parents=True, exist_ok=True)
-                kept.fetch(file.key, downloader=pooch.HTTPDownloader(timeout=STALL))
+                (cache_dir() / file.key).parent.mkdir(parents=True, exist_ok=True)
+                there = kept.fetch(file.key, downloader=pooch.HTTPDownloader(timeout=STALL))
             # pooch reports a wrong hash as a ValueError.
             except (requests.RequestException, ValueError, OSError) as error:
                 raise SelfprefError(
@@ -133,5 +123,7 @@ def _download(missing: list[Pinned], root: str, cache: Path, title: str) -> None
                     f"again to go on, or name a mirror in ${VARIABLE}"
                 ) from error
             bar.update(file.size)
+            return Path(there)
 
-        list(pool.map(one, missing))
+        found = workers.map(one, files)
+        return {file.path: path for file, path in zip(files, found, strict=True)}

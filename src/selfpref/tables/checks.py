@@ -64,7 +64,6 @@ def check(rows: pd.DataFrame, table: Table, source: str) -> None:
         pa.DataFrameSchema(columns, whole, name=table.name).validate(rows, inplace=True)
     except pa.errors.SchemaError as error:
         wanted = getattr(error.check, "error", error.check)
-        row = rows.loc[error.failure_cases["index"].iloc[0]].dropna().to_dict()
-        shown = {name: row.get(name) for name in (*table.key, error.schema.name) if name in rows}
+        shown = rows.loc[error.failure_cases["index"].iloc[0], [*table.key]].to_dict()
         told = f"{source}: {error.schema.name} breaks `{wanted}` in {shown}"
         raise SelfprefError(told) from error
