@@ -53,7 +53,7 @@ def _asked(params: Params, stage: tuple[str, str, str, Any], items: pd.DataFrame
         case "wataoka", "judge":
             pairs = n * (n - 1) // 2
             if use.pairs == "own":
-                pairs = n - 1
+                pairs = (n - 1).clip(lower=0)
             elif use.pairs != "all" and items["voted"].any():
                 pairs = items["voted"]
             # Which questions are drawn is not looked at: these have the most calls.
