@@ -176,6 +176,19 @@ def test_a_judge_reads_the_labelled_pairs_where_there_are_some_or_as_many_as_it_
     assert [counted(pairs) for pairs in ("labelled", "all")] == [2, 20]
 
 
+def test_what_a_contest_does_not_run_is_not_counted(repository):
+    contest = repository.params["livebench"]["categories"]["list"]
+    # Of two items three responses in three turns, or each of them twice.
+    for given, calls in (
+        ({"score": False}, [2, 2 * 3]),
+        ({"score": True, "prefer": False, "respond": False}, [0, 2 * 3 * 2]),
+    ):
+        contest.update(given)
+        rows = ceiling.bounds(repository.load())
+        stages = ("livebench.respond.one", "livebench.judge.one")
+        assert [row(rows, stage, "one")["calls"] for stage in stages] == calls
+
+
 def test_a_set_that_is_not_read_yet_is_counted_by_its_size_or_not_at_all(repository):
     rows = ceiling.bounds(load(STAGED / "profiles/paper-livebench.yaml"))
     first, *_ = rows.to_dict("records")
