@@ -168,6 +168,10 @@ def test_a_judge_reads_the_labelled_pairs_where_there_are_some_or_as_many_as_it_
 
     # Of three items three responses, of one two; one of each is its own.
     assert [counted(pairs) for pairs in ("labelled", "own", 3)] == [20, 14, 12]
+    rows = ceiling.bounds(repository.load())
+    # A question has seven tokens; of eleven responses three have one, the others thirty at most.
+    for task, tokens in {"respond": 4 * 107, "judge": 12 * (107 + 2 * 243 / 11)}.items():
+        assert row(rows, f"wataoka.{task}.one", "one")["prompt tokens"] == int(tokens)
     pair = {"item_id": "own/1", "responder_a": "one", "responder_b": "anna", "label": "a"}
     turned = pair | {"responder_a": "anna", "responder_b": "one", "label": "b"}
     votes = [{**one, "annotator": who} for one in (pair, turned) for who in ("p", "q")]
