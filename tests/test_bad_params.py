@@ -28,7 +28,7 @@ wataoka: {datasets: {vicuna.80: {reader: vicuna80, source: a.csv}}}
 xu: {truth: chrf}
     xu.truth: take a metric on the scale of MQM, whose name ends in mqm
 studies: [xu, wang]
-    studies: 'wang' is not in
+    studies.1: Input should be 'wataoka'
 """
 LAB = """
 wataoka: {judge: {nobody: {prompts: lab, min_mass: 0.5}}}

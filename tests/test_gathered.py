@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
 from selfpref.params import gather, load, section_of
-from selfpref.params.section import Section
+from selfpref.params.data import Section
 
 yaml = YAML(typ="safe")
 PROFILES = {

@@ -164,14 +164,11 @@ def test_a_stage_runs_again_when_its_notebook_or_what_that_imports_changes():
     assert checked > len(STAGES)
 
 
-def test_actions_are_pinned_rights_are_named_and_ci_runs_what_a_landing_runs():
+def test_actions_are_pinned_and_ci_runs_what_a_landing_runs():
     workflows = REPOSITORY / ".github/workflows"
     for path in workflows.glob("*.yml"):
-        used = re.findall(r"uses: (.*)", path.read_text())
-        assert used
-        for action in used:
+        for action in re.findall(r"uses: (.*)", path.read_text()):
             assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)
-        assert yaml.load(path)["permissions"] == {"contents": "read"}
     steps = yaml.load(workflows / "ci.yml")["jobs"]["test"]["steps"]
     landing = (REPOSITORY / ".ci/run").read_text().splitlines()
     commands = [line for line in landing if line.startswith("make ")]

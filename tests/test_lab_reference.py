@@ -1,6 +1,5 @@
 """The testbed with another seed, its quantities over seeds, and what the pages say of them."""
 
-import subprocess
 import sys
 
 import pandas as pd
@@ -13,58 +12,37 @@ import lab_reference
 
 PARAMS = (STAGED / "params.yaml").read_text()
 SEEDS = pd.read_csv(REPOSITORY / "docs/lab-reference/seeds.csv", index_col="quantity")
-# Where the parameters name the seed; a mapping with other keys is one place.
-PLACES = {
-    *("seed", "lab.seeds", "wataoka.datasets", "wataoka.label", "livebench.datasets"),
-    *(f"models.{name}.model" for name in ("writers", "readers", "translators", "solver")),
-    *("panickssery.datasets.notes.seed", "panickssery.datasets.reports.seed"),
-    "xu.datasets.lab.seed",
-}
 
 
-def changed(one, two, place=()):
-    """The places at which two trees differ."""
-    if isinstance(one, dict) and one.keys() == two.keys():
-        return {at for key in one for at in changed(one[key], two[key], (*place, key))}
-    return set() if one == two else {".".join(place)}
-
-
-def test_another_seed_changes_the_places_of_the_seed_alone():
+def test_another_seed_is_that_of_its_models_data_sets_and_draws():
     text = lab_reference.of_seed(PARAMS, 3)
     before, after = (YAML(typ="safe").load(one) for one in (PARAMS, text))
-    assert changed(before, after) == PLACES
     for study in ("wataoka", "livebench"):
         old, new = before[study]["datasets"]["seed-0"], after[study]["datasets"]["seed-3"]
-        assert changed(old, new) == {"seed"}
+        assert new == old | {"seed": 3}
     assert after["wataoka"]["label"] == {"seed-3": before["wataoka"]["label"]["seed-0"]}
-    assert after["lab"]["seeds"] == [3]
+    assert (after["lab"]["seeds"], after["seed"] - before["seed"]) == ([3], 3)
+    assert after["xu"]["datasets"]["lab"]["seed"] == 3
     assert "seed-0" not in text
     assert lab_reference.of_seed(text, 0) == lab_reference.of_seed(PARAMS, 0) == PARAMS
 
 
-@pytest.fixture
-def runs(tmp_path, monkeypatch):
-    """Three runs with a frame of biases, the last without its second model."""
+def test_a_quantity_is_a_mean_over_its_rows_and_its_ends_are_over_the_seeds_that_have_it(
+    tmp_path, monkeypatch
+):
+    # The last of three runs is without its second model.
     biases = {0: (1.0, -1.0), 1: (2.0, 1.0), 2: (6.0, None)}
     for seed, (fair, partial) in biases.items():
         rows = [("fair", 0, 0.5), ("fair", 1, fair), ("fair", 1, fair + 1), ("partial", 1, partial)]
         frame = pd.DataFrame(rows, columns=["model", "step", "bias"]).dropna()
         (tmp_path / f"{seed}/metrics/xu").mkdir(parents=True)
         frame.to_parquet(tmp_path / f"{seed}/metrics/xu/curves.parquet", index=False)
-    addresses = {
-        "metrics/xu/curves[step == 1].bias": {
-            "bias of fair": "model == 'fair'",
-            "bias of partial": "model == 'partial'",
-        },
-        "metrics/xu/curves.(bias - 2).abs() > 1": {"share beyond one": "step == 1"},
-    }
-    differences = {"fair beyond partial": ["bias of fair", "bias of partial"]}
+    named = {"bias of fair": "model == 'fair'", "bias of partial": "model == 'partial'"}
+    addresses = {"metrics/xu/curves[step == 1].bias": named}
+    addresses["metrics/xu/curves.(bias - 2).abs() > 1"] = {"share beyond one": "step == 1"}
     monkeypatch.setattr(lab_reference, "ADDRESSES", addresses)
-    monkeypatch.setattr(lab_reference, "DIFFERENCES", differences)
-    return {seed: tmp_path / str(seed) for seed in biases}
-
-
-def test_a_quantity_is_a_mean_over_its_rows_and_its_ends_are_over_the_seeds_that_have_it(runs):
+    monkeypatch.setattr(lab_reference, "DIFFERENCES", {"fair beyond partial": [*named]})
+    runs = {seed: tmp_path / str(seed) for seed in biases}
     rows = lab_reference.over_seeds(runs).set_index("quantity")
     assert list(rows) == ["seed_0", "seed_1", "seed_2", "mean", "min", "max"]
     gap, third = float("nan"), 1 / 3
@@ -77,22 +55,6 @@ def test_a_quantity_is_a_mean_over_its_rows_and_its_ends_are_over_the_seeds_that
         assert rows.loc[name].tolist() == pytest.approx(wanted, nan_ok=True), name
     with pytest.raises(LookupError, match="no run has 'bias of partial'"):
         lab_reference.over_seeds({2: runs[2]})
-
-
-def test_a_seed_that_fails_is_told_and_left_out(runs, tmp_path, monkeypatch, capsys):
-    def run(seed):
-        if seed == 1:
-            raise subprocess.CalledProcessError(1, "dvc")
-        return runs[seed]
-
-    (tmp_path / "README.md").write_text("# Testbed\n\nCollected on a day.\n\nMore.\n")
-    new = {"run": run, "OUT": tmp_path, "draw": lambda _: None, "collected": lambda: "Collected."}
-    for name, other in new.items():
-        monkeypatch.setattr(lab_reference, name, other)
-    assert lab_reference.main([0, 1, 2]) == 1
-    assert "seed 1" in capsys.readouterr().err
-    assert "seed_1" not in pd.read_csv(tmp_path / "seeds.csv")
-    assert (tmp_path / "README.md").read_text() == "# Testbed\n\nCollected.\n\nMore.\n"
 
 
 # What README.md and docs say of the testbed, of every seed.

@@ -1,6 +1,5 @@
 """pyproject.toml, the locks and environment.yml agree."""
 
-import ast
 import json
 import subprocess
 import sys
@@ -25,7 +24,6 @@ REQUIREMENTS = REPOSITORY / "requirements"
 SOURCE = REPOSITORY / "src"
 # What is installed, each with all before it; and the rooms that may need the last of them. A room
 # that none of these names is the pipeline's.
-EXTRAS = ("base", "pipeline", "models", "ray")
 ROOMS = {
     "base": (
         *("errors.py", "files.py", "paths.py", "texts.py", "seeds.py", "card", "statistics"),
@@ -34,8 +32,6 @@ ROOMS = {
     "models": ("lab", "models/local", "models/served.py", "studies/*/finetune"),
     "ray": ("models/cluster.py",),
 }
-# Modules whose package has another name.
-PACKAGES = {"PIL": "pillow", "ruamel": "ruamel-yaml"}
 # Refuses packages that are not installed where only some extras are.
 IMPORTING = """
 import json, sys
@@ -93,39 +89,13 @@ def files_of(extra):
             path
             for pattern in patterns
             for room in SOURCE.glob(f"selfpref/{pattern}")
-            for path in ([room] if room.is_file() else room.rglob("*.py"))
+            for path in (room, *room.rglob("*.py"))
+            if path.is_file()
         }
         for name, patterns in ROOMS.items()
     }
     found["pipeline"] = set(SOURCE.rglob("*.py")).difference(*found.values())
     return found[extra]
-
-
-def imported(nodes):
-    """The packages that some nodes import, as the extras name them."""
-    names = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names.add(node.module.partition(".")[0])
-    others = names - sys.stdlib_module_names - {"selfpref"}
-    return {canonicalize_name(PACKAGES.get(name, name)) for name in others}
-
-
-def declared(*extras):
-    lines = [line for extra in extras for line in (OPTIONAL | {"base": BASE})[extra]]
-    return {canonicalize_name(Requirement(line).name) for line in lines}
-
-
-@pytest.mark.parametrize("extra", EXTRAS)
-def test_what_a_room_imports_is_declared_in_its_extra_or_below(extra):
-    below = declared(*EXTRAS[: EXTRAS.index(extra) + 1])
-    assert files_of(extra)
-    for path in files_of(extra):
-        tree = ast.parse(path.read_text())
-        assert imported(tree.body) <= below, path
-        assert imported(ast.walk(tree)) <= declared(*EXTRAS), path
 
 
 @pytest.mark.parametrize("extra", ["base", "pipeline"])

@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from selfpref.__main__ import main
 from selfpref.params import TASKS, load, section_of
-from selfpref.params.section import Section
+from selfpref.params.data import Section
 
 TEXT = (STAGED / "profiles/recorded.yaml").read_text()
 yaml = YAML(typ="safe")
@@ -51,8 +51,7 @@ def test_switching_saves_the_active_file_to_its_own_profile(repository, capsys):
     assert main(["use", "paper-xu"]) == 0
     assert params.read_text() == paper
     # A profile's name may hold hyphens.
-    found = section_of("metrics@xu-paper-xu")
-    assert (found["profile"], found["xu"]["sizes"][0]) == ("paper-xu", "llama2-7b")
+    assert section_of("metrics@xu-paper-xu")["profile"] == "paper-xu"
     assert main(["use", "recorded"]) == 0
     assert params.read_text() == (repository / "profiles/recorded.yaml").read_text() == edited
     # What is unknown or broken changes nothing.

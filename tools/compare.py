@@ -6,7 +6,7 @@
 
 Compared are the CSVs of the figures and the papers' claims and, with another checkout, also every
 table and frame below data/<profile>. Rows are compared in their order. Numbers are equal within
-`--tolerance` (absolute and relative): sums come out differently in the last digits on different
+1e-9 (absolute and relative): sums come out differently in the last digits on different
 processors. Printed is each table that differs, with the first cell, and each table or column that
 is only on one side. The exit status is 1 if a number or word differs, or a table or column is gone;
 additions are told and allowed, and what dropped.csv lists (table, column or nothing, reason) may be
@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
+TOLERANCE = 1e-9
 DROPPED = ROOT / "tools" / "dropped.csv"
 
 
@@ -55,7 +56,7 @@ def tables(folder: Path, profile: str, study: str) -> dict[str, Path]:
     return {name: path for name, path in named.items() if study in name}
 
 
-def differences(old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[str]:
+def differences(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
     """What differs between two frames, in words; what begins with `+` is new."""
     yield from (f"column {name} is gone" for name in old.columns.difference(new.columns))
     yield from (f"+ column {name}" for name in new.columns.difference(old.columns))
@@ -66,7 +67,7 @@ def differences(old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Itera
         before, after = (
             pd.to_numeric(side[name], errors="coerce").astype(float) for side in (old, new)
         )
-        same = np.isclose(before, after, rtol=tolerance, atol=tolerance)
+        same = np.isclose(before, after, rtol=TOLERANCE, atol=TOLERANCE)
         same |= old[name].eq(new[name]).to_numpy(dtype=bool, na_value=False)
         if not pd.api.types.is_string_dtype(old[name]):
             same |= (before.isna() & after.isna()).to_numpy()
@@ -78,7 +79,7 @@ def differences(old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Itera
             )
 
 
-def compared(old: dict[str, Path], new: dict[str, Path], tolerance: float) -> tuple[list[str], int]:
+def compared(old: dict[str, Path], new: dict[str, Path]) -> tuple[list[str], int]:
     """What differs, a line each, and how many tables and columns are gone as `DROPPED` lists."""
     listed = pd.read_csv(DROPPED, dtype=str, keep_default_na=False)
     drops = {*zip(listed["table"], listed["column"], strict=True)}
@@ -97,7 +98,7 @@ def compared(old: dict[str, Path], new: dict[str, Path], tolerance: float) -> tu
             if value and not after.get(column, before[column].iloc[:0]).eq(value).any():
                 dropped += bool(before[column].eq(value).any())
                 before = before[before[column].ne(value)].reset_index(drop=True)
-        found = differences(before.drop(columns=lost), after, tolerance)
+        found = differences(before.drop(columns=lost), after)
         told += [f"{'+ ' * (one[0] == '+')}{name}: {one}" for one in found]
     return told, dropped
 
@@ -110,7 +111,6 @@ def main() -> int:
     parser.add_argument("profile")
     parser.add_argument("--with", dest="other", required=True, help="a revision or a folder")
     parser.add_argument("--study", default="", help="one study alone")
-    parser.add_argument("--tolerance", type=float, default=1e-9)
     args = parser.parse_args()
     folder, new = Path(args.other), tables(ROOT, args.profile, args.study)
     with tempfile.TemporaryDirectory() as scratch:
@@ -123,7 +123,7 @@ def main() -> int:
             made = ROOT / "data" / args.profile
             new = {name: path for name, path in new.items() if not path.is_relative_to(made)}
         old = tables(folder, args.profile, args.study)
-        told, dropped = compared(old, new, args.tolerance)
+        told, dropped = compared(old, new)
     failed = [line for line in told if line[0] != "+"]
     print(*told, sep="\n", end="\n" if told else "")
     print(

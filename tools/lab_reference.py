@@ -16,13 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
-from matplotlib import style
 from ruamel.yaml import YAML
 from verify import ran
-
-from selfpref.plots.frame import BLACK, BLUE, GREY, STYLE, Look, legend
-from selfpref.plots.marks import lines
-from selfpref.plots.save import own_fonts
 
 ROOT = Path(__file__).resolve().parents[1]
 CLONES = ROOT / ".cache" / "lab-reference"
@@ -100,27 +95,6 @@ def over_seeds(runs: Mapping[int, Path]) -> pd.DataFrame:
     return seeds.assign(**ends).rename_axis("quantity").reset_index()
 
 
-def draw(folders: Sequence[Path]) -> None:
-    """The picture of measured against injected bias of every model, and its numbers."""
-    frames = [pd.read_parquet(folder / "metrics/wataoka/planted.parquet") for folder in folders]
-    rows = pd.concat(frames, ignore_index=True)
-    rows = rows.rename(columns=lambda name: name.replace("planted", "injected"))
-    rows.to_csv(OUT / "injected_vs_measured.csv", index=False, float_format="%.6g")
-    looks = {"measured": Look(BLUE), "oracle rule (no preference)": Look(BLACK, "x")}
-    measured, oracle = (rows[["injected"]].assign(series=name) for name in looks)
-    measured[["value", "lo", "hi"]] = rows[["measured", "measured_lo", "measured_hi"]]
-    marks = pd.concat([measured, oracle.assign(value=rows["oracle_rule"])])
-    label = ("injected bias (the rule that made the labels)", "EO bias on the same pairs")
-    own_fonts()
-    with style.context(STYLE):
-        points = {"joined": False, "size": 4, "height": 2.7}
-        figure = lines(marks, x="injected", label=label, looks=looks, **points)
-        line = {"color": GREY, "linewidth": 0.8, "zorder": 1}
-        figure.axes[0].axline((0, 0), slope=1, label="measured = injected", **line)
-        legend(figure)
-        figure.savefig(OUT / "injected_vs_measured.svg", metadata={"Date": None})
-
-
 def collected() -> str:
     """When, from what and where the seeds were run."""
     head = ["git", "rev-parse", "--short", "HEAD"]
@@ -143,7 +117,6 @@ def main(seeds: Sequence[int]) -> int:
             print(f"seed {seed}: {error}", file=sys.stderr)
     if runs:
         over_seeds(runs).to_csv(OUT / "seeds.csv", index=False, float_format="%.6g")
-        draw([*runs.values()])
         page = OUT / "README.md"
         page.write_text(re.sub(r"(?m)^Collected on .*$", collected(), page.read_text()))
     return 0 if len(runs) == len(seeds) else 1

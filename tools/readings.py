@@ -1,16 +1,11 @@
 """Write how SmolLM2 reads what people compared: data/published/perplexities.csv (`make readings`).
 
-    python tools/readings.py [DATASET ...]       these anew, the others' rows as they are
-
 The profile `live` reads a sample, in the time that a run may take. This reads every response that
 people compared, and a sample of LLM-SP, where nobody did: an hour of processor time, kept
 call by call, so that it can be stopped and called again. The file holds numbers alone; the profile
 `recorded` shows them without a model. Nats are rounded to a thousandth: sums differ in later digits
 from processor to processor.
 """
-
-import sys
-from collections.abc import Sequence
 
 import pandas as pd
 
@@ -40,38 +35,32 @@ COLUMNS = {
 }
 
 
-def read(params: Params, live: Params, dataset: str) -> tuple[pd.Series, pd.DataFrame]:
-    """The items of a set, and how probable the reader finds what people compared."""
+def read(params: Params, live: Params, dataset: str) -> pd.DataFrame:
+    """How probable the reader finds what people compared in a data set."""
     found = registry.read(params, STUDY.name, dataset)
     items, labels, written = found["items"], found["labels"], found["responses"]
     if labels.empty:
-        return items["item_id"][:0], pd.DataFrame()
+        return pd.DataFrame()
     compared = {*labels["responder_a"], *labels["responder_b"]}
     drawn = sampled(items["item_id"], QUESTIONS.get(dataset))
     written = written[written["item_id"].isin(drawn) & written["responder"].isin(compared)]
     asked = items[["study", "item_id", "messages"]]
     layout = LAYOUTS[live.wataoka.perplexity[READER].prompts]
     with open_model(live, READER, dataset, f"{READER} reads {dataset}") as model:
-        alone = dataset in ALONE
-        return items["item_id"], score_responses(asked, written, READER, model, layout, alone=alone)
+        return score_responses(asked, written, READER, model, layout, alone=dataset in ALONE)
 
 
-def main(wanted: Sequence[str]) -> None:
+def main() -> None:
     """Read what is not read yet, and write the file."""
     live, recorded = (load(paths.profile_file(name)) for name in ("live", "recorded"))
-    sets = sorted(wanted or recorded.wataoka.datasets)
-    asked, made = zip(*(read(recorded, live, dataset) for dataset in sets), strict=True)
-    rows = pd.concat(made)
+    rows = pd.concat([read(recorded, live, one) for one in sorted(recorded.wataoka.datasets)])
     # What exceeds the model's context has no number, and so no row.
     rows = rows[rows["status"].eq("ok") & rows["n_tokens"].gt(0)].rename(columns=COLUMNS)
     rows["nats"] = rows["nats"].round(3)
     rows["given_prompt"] = rows["given_prompt"].map({True: "true", False: "false"})
-    if wanted:
-        before = pd.read_csv(FILE, dtype={"given_prompt": "str"})
-        rows = pd.concat([rows, before[~before["item"].isin(pd.concat(asked))]])
     rows = rows[[*COLUMNS.values()]].sort_values(["item", "responder", "given_prompt"])
     rows.to_csv(FILE, index=False, lineterminator="\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,14 +1,14 @@
 """Progress bars that reach the terminal and never an executed notebook.
 
 A notebook's own output must be the same bytes on every run, so a kernel writes its bars to the
-file that the runner names in `$SELFPREF_PROGRESS`; the runner copies that file to its terminal.
-Without a runner (Jupyter Lab, plain Python) the bars go to standard error.
+standard error that it has from the runner, which sets `$SELFPREF_PROGRESS`. Without a runner
+(Jupyter Lab, plain Python) they go where the cell's standard error goes.
 """
 
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from tqdm import tqdm
@@ -19,11 +19,6 @@ VARIABLE = "SELFPREF_PROGRESS"
 @contextmanager
 def bar(total: float, description: str, **options: Any) -> Iterator["tqdm[Any]"]:
     """A tqdm bar on the terminal; `options` go to tqdm."""
-    target = os.environ.get(VARIABLE)
-    with ExitStack() as stack:
-        stream = sys.stderr
-        if target:
-            stream = stack.enter_context(open(target, "a", buffering=1, encoding="utf-8"))
-        yield stack.enter_context(
-            tqdm(total=total, desc=description, file=stream, mininterval=0.5, **options)
-        )
+    stream = sys.__stderr__ if VARIABLE in os.environ else sys.stderr
+    with tqdm(total=total, desc=description, file=stream, mininterval=0.5, **options) as made:
+        yield made

@@ -10,9 +10,9 @@ wanted copy as `<name>.failed.ipynb`.
 import os
 import re
 import signal
-import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -50,37 +50,27 @@ def _pass_on(number: int, frame: Any) -> None:
         child.send_signal(number)
 
 
+def _end_with(owner: int) -> None:
+    """A DVC that was killed is no longer above its stage, and leaves it alive."""
+    while owner in [above.pid for above in psutil.Process().parents()]:
+        time.sleep(POLL)
+    for child in psutil.Process().children(recursive=True):
+        child.kill()
+    os._exit(1)
+
+
 @contextmanager
-def _watch(scratch: Path) -> Iterator[None]:
-    """Copy the kernel's progress to the terminal; end with DVC, which leaves its children alive."""
-    owner, done, bars, before = _owner(), threading.Event(), scratch / "progress", dict(os.environ)
-    bars.touch()
+def _around(scratch: str) -> Iterator[None]:
+    """What a kernel needs of this process, which is as it was at the end of the block."""
+    if owner := _owner():
+        threading.Thread(target=_end_with, args=(owner,), daemon=True).start()
+    before, handler = dict(os.environ), signal.signal(signal.SIGINT, _pass_on)
     # Neither the user's IPython profile nor its history belongs to a reproduction.
-    os.environ |= {progress.VARIABLE: str(bars), "IPYTHONDIR": str(scratch / "ipython")}
-    os.environ["PYTHONHASHSEED"] = "0"
-
-    def follow() -> None:
-        with open(bars, encoding="utf-8", errors="replace", newline="") as stream:
-            last = False
-            while not last:
-                last = done.wait(POLL)
-                sys.stderr.write(stream.read())
-                sys.stderr.flush()
-                # A DVC that was killed is no longer above its stage.
-                if owner and owner not in [above.pid for above in psutil.Process().parents()]:
-                    for child in psutil.Process().children(recursive=True):
-                        child.kill()
-                    os._exit(1)
-
-    thread = threading.Thread(target=follow, daemon=True)
-    thread.start()
-    handler = signal.signal(signal.SIGINT, _pass_on)
+    os.environ |= {progress.VARIABLE: "1", "IPYTHONDIR": scratch, "PYTHONHASHSEED": "0"}
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-        done.set()
-        thread.join()
         os.environ.clear()
         os.environ.update(before)
 
@@ -143,7 +133,7 @@ def run(
     # Sockets lie in the folder; by the default name two runs could take the same.
     kernel = {"transport": "ipc", "ip": f"kernel-ipc-{os.getpid()}"}
     failed = output.with_suffix(".failed.ipynb")
-    with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch, _watch(Path(scratch)):
+    with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch, _around(scratch):
         executed = Path(scratch) / "executed.ipynb"
         try:
             node = papermill.execute_notebook(
@@ -154,6 +144,8 @@ def run(
                 record_timing=False,
                 shutdown_kernel="immediate",
                 config=Config({"KernelManager": kernel}),
+                # What libraries print on the terminal stays there, bars among it.
+                extra_arguments=["--IPKernelApp.capture_fd_output=False"],
             )
         except PapermillExecutionError as error:
             if error.ename == KeyboardInterrupt.__name__:

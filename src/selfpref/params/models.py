@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from selfpref.params.section import Name, Natural, Positive, RepositoryPath, Section, Slug
+from selfpref.params.data import Name, Natural, Positive, RepositoryPath, Section, Slug
 
 OPENAI = "https://api.openai.com/v1"
 # Chat formats by name: of models that were published without one, and `plain` for base models.
@@ -24,6 +24,12 @@ NOT_EXTRA = re.compile(
 )
 # A system message as it is, or its text in front of the first user message.
 System = Literal["keep", "fold"]
+
+
+def _variable(name: str) -> str:
+    if not re.fullmatch("[A-Z_][A-Z0-9_]*", name):
+        raise ValueError("name the environment variable that holds the key, never the key")
+    return name
 
 
 def _template(name: str) -> str:
@@ -138,7 +144,7 @@ class Hosted(Named):
     engine: Literal["openai"]
     model: Name
     base_url: Annotated[str, Field(pattern=r"^https?://[^@?\s]*[^@?\s/]$")] = OPENAI
-    key: Annotated[str, Field(pattern="^[A-Z_][A-Z0-9_]*$")] | None = None
+    key: Annotated[str, AfterValidator(_variable)] | None = None
     server: Literal["openai", "vllm", "llama.cpp"] = "openai"
     system: System = "keep"
     top_logprobs: Annotated[int, Field(ge=1, le=20)] = 20

@@ -11,12 +11,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from selfpref.params import uses
-from selfpref.params.data import Articles, Dataset, LabPrompts, Requests
+from selfpref.params.data import (
+    Articles,
+    Dataset,
+    LabPrompts,
+    Natural,
+    Requests,
+    Section,
+    Share,
+    Slug,
+)
 from selfpref.params.models import Lab, Model, Transformers, members
-from selfpref.params.section import Natural, Section, Share, Slug
 
+Study = Literal["wataoka", "livebench", "panickssery", "xu"]
 # Every study, and its tasks whose entries are models.
-TASKS = {
+TASKS: dict[Study, tuple[str, ...]] = {
     "wataoka": ("respond", "judge", "perplexity"),
     "livebench": ("respond", "judge", "tie_break"),
     "panickssery": ("respond", "finetune", "recognise"),
@@ -175,7 +184,7 @@ class Params(Section):
     profile: Slug
     seed: Natural
     offline: bool
-    studies: list[str]
+    studies: list[Study]
     lab: Lab
     models: dict[Slug, Model]
     bootstrap: Bootstrap
@@ -191,40 +200,39 @@ class Params(Section):
         for place, names, there, where in self._named():
             if unknown := [name for name in names if name not in there]:
                 raise ValueError(f"{place}: {unknown[0]!r} is not in `{where}`; add or correct it")
-        for study, task, entries in self.tasks():
-            called = [] if task == "finetune" else self._responders(entries)
-            if twice := [name for name in called if called.count(name) > 1]:
-                raise ValueError(f"{study}.{task}: two are called {twice[0]!r}; change one name")
-        for place, wrong in self._misfits():
-            raise ValueError(f"{place}: {wrong}")
+        for told in self._misfits():
+            raise ValueError(told)
         return self
 
-    def _misfits(self) -> Iterator[tuple[str, str]]:
-        """By place what does not go together, with the remedy."""
+    def _misfits(self) -> Iterator[str]:
+        """What does not go together: a place, what is wrong, and the remedy."""
         every = self.every_model()
         for key, entry in self.models.items():
             if any(model != every[name] for name, model in members(key, entry).items()):
-                yield f"models.{key}", "another entry names a model of its and differs; change one"
+                yield f"models.{key}: another entry names a model of its and differs; change one"
+        for study, task, entries in self.tasks():
+            called = [] if task == "finetune" else self._responders(entries)
+            if twice := [name for name in called if called.count(name) > 1]:
+                yield f"{study}.{task}: two are called {twice[0]!r}; change one name"
         for key, label in self.wataoka.label.items():
             lab = self.wataoka.datasets[key].reader == "lab"
             if {label.pairs is not None, label.noise is not None} != {lab}:
-                yield f"wataoka.label.{key}", "pairs and noise: both for `reader: lab`, and only it"
+                yield f"wataoka.label.{key}: pairs and noise: both for `reader: lab`, and only it"
         for key, use in self.xu.refine.items():
             others = self.names(use.external)
             if "external" in use.arms and len(others) == 1 and others[0] in self.names(key):
-                yield f"xu.refine.{key}.external", "name another model, or drop the arm `external`"
+                yield f"xu.refine.{key}.external: name another model, or drop the arm `external`"
         for key, tuned in self.panickssery.finetune.items():
             place, local = f"panickssery.finetune.{key}", self.models[tuned.model]
             if tuned.method != "export" and not isinstance(local, Transformers):
-                yield place, "`engine: transformers` is tuned here, others by `method: export`"
+                yield f"{place}: only `engine: transformers` is tuned here; set `method: export`"
             for name, one in tuned.evaluators.items():
                 if one.articles > (most := self.panickssery.articles[one.on].train):
                     told = f"more than the {most} of panickssery.datasets.{one.on}.train"
-                    yield f"{place}.evaluators.{name}.articles", told
+                    yield f"{place}.evaluators.{name}.articles: {told}"
 
     def _named(self) -> Iterator[tuple[str, Iterable[str], Collection[str], str]]:
         """By place the names that stand there, and all that may, with where those stand."""
-        yield "studies", self.studies, TASKS, ", ".join(TASKS)
         sets = self.wataoka.datasets, "wataoka.datasets"
         for study, task, entries in self.tasks():
             for key, use in entries.items():
@@ -238,12 +246,10 @@ class Params(Section):
         if None not in listed:
             there = {*self._responders(self.wataoka.judge), *chain(*listed)}
             yield "wataoka.panel", self.wataoka.panel, there, "wataoka.judge"
-        contests = self.livebench
-        judges, breakers = self._of(contests.judge), self._of(contests.tie_break)
-        for category, contest in contests.categories.items():
-            place = f"livebench.categories.{category}"
-            yield place, contest.judges, judges, "livebench.judge"
-            yield place, filter(None, [contest.tie_breaker]), breakers, "livebench.tie_break"
+        for category, contest in self.livebench.categories.items():
+            place, known = f"livebench.categories.{category}", self._of(self.livebench.tie_break)
+            yield place, contest.judges, self._of(self.livebench.judge), "livebench.judge"
+            yield place, filter(None, [contest.tie_breaker]), known, "livebench.tie_break"
         writers = self._of(self.panickssery.respond), "panickssery.respond"
         for key, use in self.panickssery.recognise.items():
             own = [use.own] if use.own else self.names(key)

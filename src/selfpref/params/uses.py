@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from selfpref.params.section import Aliases, Natural, Positive, RepositoryPath, Section, Share, Slug
+from selfpref.params.data import Aliases, Natural, Positive, RepositoryPath, Section, Share, Slug
 
 # The testbed's, the study's own, or this project's.
 Wording = Literal["lab", "authors", "plain"]

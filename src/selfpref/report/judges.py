@@ -13,7 +13,7 @@ from selfpref.card.rule import Answer, answer, on_both_sides, said
 from selfpref.plots.names import called
 from selfpref.statistics.scaled import EACH
 from selfpref.statistics.third import BOTH
-from selfpref.tables.asked import ITEMS
+from selfpref.tables.parts import ITEMS
 
 # By study and name.
 Frames = Mapping[tuple[str, str], pd.DataFrame]

@@ -65,8 +65,8 @@ def tested(study: str, frames: Frames) -> pd.DataFrame:
         number, stands, cell = Estimate(float("nan")), True, ""
         if address := ADDRESS.fullmatch(claim.get("number", "")):
             table, where, column = address.groups(default="")
-            named = dict(part.split("=") for part in where.split(", ") if part)
-            chosen = {name: int(of) if of.isdigit() else of for name, of in named.items()}
+            named = (part.split("=") for part in where.split(", ") if part)
+            chosen = {name: int(of) if of.isdigit() else of for name, of in named}
             number = at(frames.get(table, pd.DataFrame()), column, **chosen)
             stands = pd.DataFrame([number]).eval(claim["holds"]).item()
             cell = f"{table}.csv: {column}{' where ' * bool(chosen)}"

@@ -1,4 +1,4 @@
-"""A study's tables: one file a data set, model or group of models.
+"""A study's tables: one file a data set, model or group of models; and what models were asked.
 
 What is in a table's folder is the table: `sweep` takes away what no entry of the parameters makes
 any longer, before any stage reads.
@@ -17,6 +17,13 @@ from selfpref.tables.schemas import TABLES
 # What stands before the keys of a task in the names of files: an evaluator may be tuned under its
 # base's key, and a data set's labels may be made here.
 PREFIXES = {"finetune": "tuned-", "label": "labelled-"}
+# What models fill; in `responses` a row is one's own writing.
+FILLED = ("responses", "verdicts", "ratings", "perplexities")
+KEY = ["judge", "table", "task", "status"]
+# What data sets fill.
+ITEMS = "items"
+# Of a model or data set whose stage failed.
+NO_TABLE = "no table"
 
 
 def _owner(rows: pd.DataFrame) -> pd.Series:
@@ -90,13 +97,13 @@ class StudyTables:
             dataset: {} for dataset in sorted(set[str]().union(*held.values()))
         }
         for name, wanted in columns.items():
-            pieces = []
-            for some in [[file] for file in self.parts(profile, name)] or [[]]:
-                rows = tables.read(profile, name, self.name, some, wanted)
-                if name == "verdicts":
-                    rows["released"] = any(held.get(file) for file in some)
-                pieces.append(rows)
+            pieces = [tables.read(profile, name, self.name, [], wanted).assign(released=True)]
+            for file in self.parts(profile, name):
+                rows = tables.read(profile, name, self.name, [file], wanted)
+                pieces.append(rows.assign(released=bool(held.get(file))))
             table = pd.concat(pieces, ignore_index=True)
+            if name != "verdicts":
+                table = table.drop(columns="released")
             if "text" in table:
                 table["length"] = table.pop("text").str.len()
             owner = _owner(table)
@@ -146,3 +153,32 @@ class StudyTables:
         for path in gone:
             path.unlink()
         return [str(path.relative_to(paths.root())) for path in gone]
+
+
+def asked(study: StudyTables, params: Params) -> pd.DataFrame:
+    """How many rows of each status every model has in a study's tables.
+
+    Args:
+        study: Whose tables.
+        params: Which profile, and who fills the tables.
+
+    Returns:
+        The columns `KEY` and `n`; `task` is empty in tables without one. An entry of the parameters
+        whose table is not there has a row `NO_TABLE`, under its key; so has a data set without
+        items.
+    """
+    found = []
+    for table in FILLED:
+        # Whose row it is: a responder's own where nobody judges.
+        who = "responder" if table == "responses" else "judge"
+        wanted = [who, *(name for name in ("task", "status") if name in TABLES[table].columns)]
+        rows = study.read(params.profile, table, wanted)
+        found.append(rows.rename(columns={who: "judge"}).assign(table=table, n=1))
+    for folder, task, key in study.entries(params):
+        table = study.further.get(folder, folder)
+        asked_for = table == ITEMS or (task != "datasets" and table in FILLED)
+        if asked_for and not study.file(params.profile, folder, part(task, key)).exists():
+            row = {"judge": key, "table": table, "status": NO_TABLE, "n": 0}
+            found.append(pd.DataFrame([row]))
+    whole = pd.concat(found, ignore_index=True).reindex(columns=[*KEY, "n"])
+    return whole.fillna({"task": ""}).groupby(KEY, as_index=False)["n"].sum()

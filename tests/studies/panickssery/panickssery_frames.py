@@ -32,7 +32,7 @@ def frames_of(folder, found, params=PARAMS, **patched):
         whole = tables.validate(found.get(name, tables.empty(name)), name, "here")
         return tables.lean(whole, name, "here")[columns]
 
-    patched |= {"tables__asked__asked": lambda *_: ASKED, "tables__parts__StudyTables__read": read}
+    patched |= {"tables__parts__asked": lambda *_: ASKED, "tables__parts__StudyTables__read": read}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(repository(folder))
         return run("panickssery_metrics", params, **patched)["frames"]

@@ -29,7 +29,7 @@ def read(folder, files):
 
 def frames_of(folder, held):
     """What the notebook of metrics makes of a release, in a folder that becomes the current one."""
-    given = {"studies__xu__bias__load": lambda _: held, "tables__asked__asked": lambda *_: ASKED}
+    given = {"studies__xu__bias__load": lambda _: held, "tables__parts__asked": lambda *_: ASKED}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(repository(folder))
         return run("xu_metrics", PARAMS, **given)["frames"]
