@@ -33,9 +33,6 @@ class Model:
         title: What the progress bar says; without one there is no bar.
     """
 
-    # The first call of all with its answer, to be shown.
-    first: tuple[Call, Answer] | None = None
-
     def __init__(self, engine: Engine, store: Store, *, offline: bool, title: str) -> None:
         self.engine, self._store, self._offline, self._title = engine, store, offline, title
         self._endpoint = engine if isinstance(engine, Endpoint) else None
@@ -76,8 +73,6 @@ class Model:
                 if answer.status in KEPT:
                     self._store.put({key: asdict(answer)})
                 answers[key] = answer
-        if self.first is None and calls:
-            self.first = calls[0], answers[keys[0]]
         return [answers[key] for key in keys]
 
     def _answers(
