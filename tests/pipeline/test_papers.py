@@ -23,7 +23,7 @@ from study_frames import repository, run
 from selfpref import paths
 from selfpref.lab.tokenizer import Lexicon
 from selfpref.params import TASKS, Params
-from selfpref.prompts import fastchat
+from selfpref.prompts import downloaded
 from selfpref.studies import registry
 from selfpref.studies.panickssery import stages
 from selfpref.tables.parts import part
@@ -124,12 +124,12 @@ def place(tmp_path, monkeypatch, request):
     }.items():
         pin(tmp_path / "mirror", f"owner/{name}", files, tmp_path / f"{name}.csv")
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: tmp_path / "judge-prompts.csv")
-    fastchat._texts.cache_clear()
+    downloaded._judge_prompts.cache_clear()
     (tmp_path / "src").symlink_to(REPOSITORY / "src")
     weights(tmp_path / "tiny", 512, width=32, layers=2, heads=2, lexicon=LEXICON)
     with Scripted(Says()) as server:
         yield server
-    fastchat._texts.cache_clear()
+    downloaded._judge_prompts.cache_clear()
 
 
 @pytest.mark.parametrize("study", TASKS)

@@ -10,7 +10,7 @@ from conftest import REPOSITORY, lines, pin
 from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
-from selfpref.prompts import LAYOUTS, fastchat
+from selfpref.prompts import LAYOUTS, downloaded
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 
@@ -36,13 +36,13 @@ def layout(tmp_path, monkeypatch):
         {"name": name, "system_prompt": f"system of {name}", "prompt_template": template}
         for name, template in TEMPLATES.items()
     )
-    files = {fastchat.FILE: lines(*records)}
+    files = {downloaded.FILE: lines(*records)}
     source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: source)
-    fastchat._texts.cache_clear()
+    downloaded._judge_prompts.cache_clear()
     yield LAYOUTS["pair-v2"]
-    fastchat._texts.cache_clear()
+    downloaded._judge_prompts.cache_clear()
 
 
 def test_pair_v2_fills_the_downloaded_templates(layout):
@@ -108,7 +108,7 @@ CASES = {
     "a80c716fc59a3b24": lambda: [CHAT.bare()],
     "5af9ef3a0af4bc19": lambda: list(map(CHAT.content, ONE)),
     "c3cb46229287cc6c": lambda: [
-        form(text) for _, form in sorted(PLAIN["s"].forms.items()) for text in TEXTS
+        PLAIN["s"].write(kind, text) for kind in ("cnn-dailymail", "xsum") for text in TEXTS
     ],
     "419ad2b515473407": lambda: [PLAIN["s"].pair(task, *TEXTS[:3]) for task in TASKS],
     "cb7f754b7afb6461": lambda: [

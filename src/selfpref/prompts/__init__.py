@@ -2,7 +2,15 @@
 
 A verdict is the token after `MARKER`: the next one where the judge's prompt ends in it (its
 prefill), else the one that follows the judge's explanation. Layouts are worded by this project,
-`pair-v2` apart, whose texts are downloaded; the words stand in YAML files (`texts`).
+`pair-v2` apart, whose texts are downloaded. The words stand in YAML files, and in them for each
+prompt its messages by role, in order, as Jinja templates; nothing in a value is a template:
+
+    judge:
+      system: You compare two answers.
+      user: |-
+        Question: {{ question }}
+        ...
+      prefill: "[["
 
 The testbed's layout is roles instead of words, since its models know 200 words: it is that of
 `selfpref.lab.tokenizer`, on which they were trained. Contents go through `plain`, so that a
@@ -11,17 +19,50 @@ response that spells a control token or a label yields neither.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined, Template
+from ruamel.yaml import YAML
 
 from selfpref.lab import tokenizer as lab
 from selfpref.models import MARKER, Prompt
-from selfpref.prompts import fastchat
-from selfpref.prompts.texts import Texts
+from selfpref.prompts import downloaded
 
 LABELS = ("A", "B")
 # Where a layout lets the judge call a tie.
 TIE_LABEL = "C"
-CHAT = Texts(Path(__file__).with_name("chat.yaml"))
+
+
+class Texts:
+    """The prompts of one file.
+
+    Args:
+        path: The YAML file; it is read when the first prompt is made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cached_property
+    def _templates(self) -> dict[str, dict[str, Template]]:
+        jinja = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        found: dict[str, dict[str, str]] = YAML(typ="safe").load(self._path)
+        return {
+            name: {role: jinja.from_string(text) for role, text in parts.items()}
+            for name, parts in found.items()
+        }
+
+    def prompt(self, name: str, **values: object) -> Prompt:
+        """One of the prompts.
+
+        Args:
+            name: Which.
+            values: What its templates name.
+        """
+        parts = {role: template.render(values) for role, template in self._templates[name].items()}
+        prefill = parts.pop("prefill", "")
+        return Prompt(tuple(parts.items()), prefill)
 
 
 @dataclass(frozen=True)
@@ -51,11 +92,10 @@ class Layout:
 
 def dialogue(*said: str) -> Prompt:
     """Go on with a dialogue that ends with the user's turn: question, answer, question, ..."""
-    return Prompt(
-        tuple(("assistant" if turn % 2 else "user", text) for turn, text in enumerate(said))
-    )
+    return Prompt(tuple((("user", "assistant")[n % 2], text) for n, text in enumerate(said)))
 
 
+CHAT = Texts(Path(__file__).with_name("chat.yaml"))
 LAYOUTS = {
     "lab": Layout(
         lambda question: Prompt(lab.chat_messages(question)),
@@ -68,5 +108,5 @@ LAYOUTS = {
         dialogue,
         lambda *said: CHAT.prompt("judge", turns=list(zip(*[iter(said)] * 3, strict=True))),
     ),
-    "pair-v2": Layout(dialogue, fastchat.judge, fastchat.informed, labels=(*LABELS, TIE_LABEL)),
+    "pair-v2": Layout(dialogue, downloaded.judge, downloaded.informed, labels=(*LABELS, TIE_LABEL)),
 }

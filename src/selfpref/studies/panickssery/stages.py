@@ -5,6 +5,7 @@ judge, the untuned ones included: all are compared on the same articles.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 
@@ -41,7 +42,7 @@ def respond(
     for dataset, entry in params.panickssery.articles.items():
         items = tables.read(params.profile, "items", STUDY.name, [dataset])
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
-            form = SUMMARY_LAYOUTS[use.prompts].forms[entry.kind]
+            form = partial(SUMMARY_LAYOUTS[use.prompts].write, entry.kind)
             table, counts[dataset] = answered(items, model, asked, form, use, seed=params.seed)
         table = table.assign(text=[news.clean(text, entry.kind) for text in table["text"]])
         made.append(table)
