@@ -20,8 +20,7 @@ from matplotlib import style
 from ruamel.yaml import YAML
 from verify import ran
 
-from selfpref.plots.frame import BLACK, BLUE, GREY, STYLE, Look, legend
-from selfpref.plots.marks import lines
+from selfpref.plots.marks import BLACK, BLUE, GREY, STYLE, Look, legend, lines
 from selfpref.plots.save import own_fonts
 
 ROOT = Path(__file__).resolve().parents[1]

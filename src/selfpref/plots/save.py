@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from selfpref.files import atomic, write_text
-from selfpref.plots.frame import STYLE
+from selfpref.plots.marks import STYLE
 from selfpref.say import SENTENCES
 from selfpref.texts import visible
 
