@@ -12,9 +12,8 @@ from matplotlib import font_manager, get_data_path
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from selfpref.plots import captions, frame, marks, save
-from selfpref.plots.frame import Look
-from selfpref.plots.marks import forest, lines
+from selfpref.plots import marks, save, show
+from selfpref.plots.marks import Look, forest, lines
 from selfpref.plots.save import Gallery
 
 LOOKS = {"a": Look("#0072B2"), "b": Look("#D55E00", "D")}
@@ -26,7 +25,7 @@ def legend_of(figure):
     return [text.get_text() for one in figure.legends for text in one.get_texts()]
 
 
-@pytest.mark.parametrize("module", [captions, frame, marks])
+@pytest.mark.parametrize("module", [marks, show])
 def test_examples_of_docstrings(module):
     found = doctest.testmod(module)
     assert found.attempted

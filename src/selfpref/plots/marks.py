@@ -155,9 +155,9 @@ def empty(width: float, height: float) -> Figure:
 
 def grid(
     heights: Mapping[str, float],
-    wrap: int,
     label: tuple[str, str],
     *,
+    wrap: int = 4,
     share_x: bool | str = True,
     share_y: bool | str = True,
     width: float = 0.0,
@@ -167,11 +167,11 @@ def grid(
 
     Args:
         heights: By the heading of each panel its height with it, in inches.
-        wrap: At most so many in a line, which is as high as its highest panel.
         label: Of the horizontal and of the vertical axis.
-        share_x: Whose horizontal axis is one.
-        share_y: Whose vertical axis is one.
-        width: Of the figure; without it a page, or less for a single panel.
+        wrap: At most so many in a line, which is as high as its highest panel.
+        share_x: Whether panels have one horizontal axis.
+        share_y: Whether panels have one vertical axis, or (`row`) those beside one another.
+        width: Of the figure in inches; without it a page, or less for a single panel.
         beside: What labels beside the panels take of the width.
     """
     inches, columns = list(heights.values()), min(wrap, len(heights))
@@ -279,16 +279,14 @@ def forest(
     series: str = "series",
     group: str | None = None,
     panel: str | None = None,
-    wrap: int = 5,
     rows_by_panel: bool = False,
     joined: bool = False,
     reference: float | str | None = 0.0,
     limits: tuple[float, float] | None = None,
-    share_x: bool = True,
     hollow: str = "",
     note: str | None = None,
-    width: float = 0.0,
     message: str = "",
+    **layout: Any,
 ) -> Figure | None:
     """A row an entry of a column, in each a mark with its interval for each series.
 
@@ -301,17 +299,15 @@ def forest(
         series: The column of the series, if there is one. What has no name is not in the legend.
         group: A column that groups the rows, each group under its heading.
         panel: A column with a panel an entry.
-        wrap: At most so many panels beside one another.
         rows_by_panel: Whether each panel has rows of its own; else they share them.
         joined: Whether the marks of a row stand on one line, which a rule joins.
         reference: Where a thin line stands: a value that means none, or the column that holds it.
         limits: Of the horizontal axis.
-        share_x: Whether panels have one horizontal axis.
         hollow: Why marks are hollow, for the legend.
         note: A column of texts for the right-hand side, the same in every series of a row; such as
-            the number of pairs.
-        width: Of the figure in inches; without it a page, or less for a single panel without note.
+            the number of pairs. It takes a page.
         message: What the figure shows, above its legend.
+        layout: Of `grid`: `wrap` (5), `share_x`, `width`.
 
     Returns:
         The figure; `legend` again after adding labelled marks to it. None without any value.
@@ -330,19 +326,22 @@ def forest(
     apart = len(shown) > 1 and not joined
     step = 2 * AIR + STEP * (len(shown) - 1) * apart
     parts = split(rows, panel)
-    within = parts if rows_by_panel else dict.fromkeys(parts, rows)
-    places_of = {name: _places(of, row, group) for name, of in within.items()}
+    places_of = {
+        name: _places(part if rows_by_panel else rows, row, group) for name, part in parts.items()
+    }
     heights = {name: step * len(places) + 0.45 for name, places in places_of.items()}
+    layout = {"wrap": 5, "share_y": not rows_by_panel, "width": PAGE * bool(note)} | layout
+    columns = min(layout["wrap"], len(parts))
     longest = max(len(entry) for places in places_of.values() for _, entry in places)
-    columns = min(wrap, len(parts))
     beside = 0.058 * longest * (columns if rows_by_panel else 1)
-    shape: dict[str, Any] = {"share_x": share_x, "share_y": not rows_by_panel, "beside": beside}
-    shape["width"] = width or PAGE * bool(note)
-    figure, panels = grid(heights, wrap, (label, ""), **shape)
+    figure, panels = grid(heights, (label, ""), beside=beside, **layout)
     for axes, part, places in zip(panels, parts.values(), places_of.values(), strict=True):
         keys = zip(part[group] if group else [""] * len(part), part[row], strict=True)
         at = pd.Series([places[key] for key in keys], part.index, dtype=float)
-        _name_rows(axes, places)
+        axes.set_yticks(range(len(places)), [entry or name for name, entry in places])
+        axes.set_ylim(len(places) - 0.4, -0.6)
+        for tick, (_, entry) in zip(axes.yaxis.get_major_ticks(), places, strict=True):
+            tick.label1.set_fontweight("normal" if entry else "bold")
         if joined:
             ends = part["value"].groupby(at)
             axes.hlines([*ends.groups], ends.min(), ends.max(), color=GREY, lw=0.8, alpha=0.5)
@@ -360,7 +359,7 @@ def forest(
         for one, look in shown.items():
             drawn = part[part[series].eq(one)]
             if "lo" in drawn:
-                colors = [(look.color, FADED if weak else 1.0) for weak in weak(drawn)]
+                colors = [(look.color, FADED if faint else 1.0) for faint in weak(drawn)]
                 axes.hlines(at[drawn.index], drawn["lo"], drawn["hi"], color=colors, lw=1.1)
             dots(axes, drawn, drawn["value"], at[drawn.index], look, 4.2)
         axes.locator_params(axis="x", nbins=max(3, int(1.5 * figure.get_figwidth() / columns)))
@@ -369,14 +368,6 @@ def forest(
     unjoined = {name: look._replace(dash="none") for name, look in shown.items()}
     announce(figure, known, unjoined, hollow, message)
     return figure
-
-
-def _name_rows(axes: Axes, places: Mapping[tuple[str, str], int]) -> None:
-    """Names of rows beside them, those of groups bold and in a line of their own."""
-    axes.set_yticks(range(len(places)), [entry or name for name, entry in places])
-    axes.set_ylim(len(places) - 0.4, -0.6)
-    for tick, (_, entry) in zip(axes.yaxis.get_major_ticks(), places, strict=True):
-        tick.label1.set_fontweight("normal" if entry else "bold")
 
 
 def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float) -> None:
@@ -403,17 +394,14 @@ def lines(
     looks: Looks | None = None,
     series: str = "series",
     panel: str | None = None,
-    wrap: int = 4,
     joined: bool = True,
     reference: float | None = None,
     limits: tuple[float, float] | None = None,
-    share_x: bool | str = True,
-    share_y: bool | str = True,
     hollow: str = "",
     size: float = 3.2,
-    width: float = 0.0,
     height: float = 0.0,
     message: str = "",
+    **layout: Any,
 ) -> Figure | None:
     """A line a series, a panel an entry of a column; or points in a plane.
 
@@ -426,17 +414,14 @@ def lines(
             `looks_of` has them.
         series: The column of the series. What has no name is not in the legend.
         panel: A column with a panel an entry.
-        wrap: At most so many panels beside one another.
         joined: Whether lines join the marks; else they are points.
         reference: Where a thin horizontal line stands: a value that means none.
         limits: Of the vertical axis.
-        share_x: Whether panels have one horizontal axis.
-        share_y: Whether panels have one vertical axis, or (`row`) those beside one another.
         hollow: Why marks are hollow, for the legend.
         size: Of a mark, in points.
-        width: Of the figure in inches; without it a page, or less for a single panel.
         height: Of a panel in inches.
         message: What the figure shows, above its legend.
+        layout: Of `grid`: `wrap`, `share_x`, `share_y`, `width`.
 
     Returns:
         The figure; `legend` again after adding labelled marks to it. None without any value.
@@ -455,9 +440,8 @@ def lines(
     names = rows[x].cat.categories if isinstance(rows[x].dtype, pd.CategoricalDtype) else []
     rows = rows.assign(**{x: rows[x].cat.codes}) if len(names) else rows
     parts = split(rows, panel)
-    heights = dict.fromkeys(parts, height or (1.25 if width else 1.7))
-    shape: dict[str, Any] = {"share_x": share_x, "share_y": share_y, "width": width}
-    figure, panels = grid(heights, wrap, label, **shape)
+    height = height or (1.25 if "width" in layout else 1.7)
+    figure, panels = grid(dict.fromkeys(parts, height), label, **layout)
     for axes, part in zip(panels, parts.values(), strict=True):
         if reference is not None:
             axes.axhline(reference, color=GREY, linewidth=0.7)
@@ -476,13 +460,7 @@ def lines(
 
 @style.context([STYLE, {"axes.grid": False, "xtick.major.size": 0}])
 def heatmap(
-    rows: pd.DataFrame,
-    *,
-    row: str,
-    column: str,
-    label: tuple[str, str],
-    panel: str,
-    wrap: int = 4,
+    rows: pd.DataFrame, *, row: str, column: str, panel: str, label: tuple[str, str], wrap: int = 4
 ) -> Figure | None:
     """A matrix an entry of `panel`, each cell shaded by its value and holding a text.
 
@@ -491,8 +469,8 @@ def heatmap(
             named below.
         row: The column whose entries are the rows.
         column: The column whose entries are the columns.
-        label: Of the horizontal and of the vertical axis.
         panel: A column with a matrix an entry, its title.
+        label: Of the horizontal and of the vertical axis.
         wrap: At most so many matrices beside one another.
 
     >>> cells = {"human": "own", "judge": ["own", "other"], "text": "", "value": 0.5, "panel": "j"}
@@ -503,16 +481,14 @@ def heatmap(
     """
     if rows["value"].isna().all():
         return None
-    across, down = order(rows[column]), order(rows[row])
-    parts = split(rows, panel)
-    figure, panels = grid(dict.fromkeys(parts, 0.35 * len(down) + 0.5), wrap, label)
+    across, down, parts = order(rows[column]), order(rows[row]), split(rows, panel)
+    figure, panels = grid(dict.fromkeys(parts, 0.35 * len(down) + 0.5), label, wrap=wrap)
     # The darkest shade leaves its text readable.
     look = {"cmap": "Blues", "vmin": 0, "vmax": 1.15, "cbar": False, "annot_kws": {"size": 7}}
     for axes, part in zip(panels, parts.values(), strict=True):
-        cells = part.set_index([row, column])[["value", "text"]].unstack().reindex(down)
+        cells = part.pivot(index=row, columns=column, values=["value", "text"]).reindex(down)
         values, texts = (cells[name].reindex(columns=across) for name in ("value", "text"))
-        named = {"xticklabels": across, "yticklabels": down}
-        sns.heatmap(values.astype(float), annot=texts, fmt="", ax=axes, **named, **look)
+        sns.heatmap(values.astype(float), annot=texts, fmt="", ax=axes, **look)
         axes.set(xlabel="", ylabel="")
         axes.tick_params(rotation=0)
         axes.spines[:].set_visible(False)
