@@ -1,7 +1,5 @@
 """Verdicts from probabilities, from repeated samples and from words."""
 
-from dataclasses import replace
-
 import pandas as pd
 import pytest
 
@@ -35,7 +33,10 @@ class Answers:
 
 
 def layout(prefill="", labels=("A", "B")):
-    return Layout(None, lambda *said: Prompt((("user", " ".join(said)),), prefill), labels=labels)
+    def asked(*said, references=()):
+        return Prompt((("user", " ".join([*references, *said])),), prefill)
+
+    return Layout(None, asked, labels=labels)
 
 
 def judge(answers, how, **use):
@@ -138,15 +139,12 @@ def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn():
     assert made["probabilities"][2] == pytest.approx([len(said) / 100, 1 - len(said) / 100])
 
 
-def test_a_reference_answer_is_shown_where_the_layout_has_words_for_it():
-    items, plain = ITEMS.assign(reference='["since"]'), layout()
-    shown = replace(plain, informed=lambda references, *said: plain.judge(*references, *said))
+def test_a_reference_answer_is_given_to_the_layout():
     how = Judge(prompts="pair-v2", min_mass=0.5, score_mode="text")
-    for given, table, wanted in (
-        (shown, items, "since why? because so"),
-        (shown, ITEMS, "why? because so"),
-        (plain, items, "why? because so"),
+    for table, wanted in (
+        (ITEMS.assign(reference='["since"]'), "since why? because so"),
+        (ITEMS, "why? because so"),
     ):
         model = Answers([Text("[[A]]", "ok")] * 2)
-        judge_pairs(table, RESPONSES, LABELS, "j", model, given, how, seed=3)
+        judge_pairs(table, RESPONSES, LABELS, "j", model, layout(), how, seed=3)
         assert model.asked[0].prompt.messages == (("user", wanted),)

@@ -56,12 +56,12 @@ def test_pair_v2_fills_the_downloaded_templates(layout):
             "U: ask {question?}\nB: from b\nU: more?\nB: b two\nU: last?\nB: b three",
         ),
         (
-            layout.informed(["{42}"], *SINGLE),
+            layout.judge(*SINGLE, references=["{42}"]),
             "pair-math-v1",
             "Q ask {question?} R {42} A from {a} B from b",
         ),
         (
-            layout.informed(["42", "43"], "why?", "a", "b", *SECOND),
+            layout.judge("why?", "a", "b", *SECOND, references=["42", "43"]),
             "pair-math-v1-multi-turn",
             "U: why?\nR: 42\nU: more?\nR: 43\n--\n"
             "U: why?\nA: a\nU: more?\nA: a two\n--\nU: why?\nB: b\nU: more?\nB: b two",
@@ -73,7 +73,7 @@ def test_pair_v2_fills_the_downloaded_templates(layout):
     told = [(["42"], (*SINGLE, *SECOND)), (["1", "2", "3"], (*SINGLE, *SECOND, *THIRD))]
     for references, said in told:
         with pytest.raises(SelfprefError, match=r"reference answers for \d turns"):
-            layout.informed(references, *said)
+            layout.judge(*said, references=references)
 
 
 def test_no_text_of_fastchat_is_stored():

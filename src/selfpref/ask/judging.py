@@ -20,7 +20,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -70,17 +69,14 @@ def judge_pairs(
     key = ["study", "item_id", "responder_a", "responder_b"]
     turned = labels[key].rename(columns=dict(zip(key[2:], key[:1:-1], strict=True)))
     orders = pd.concat([labels[key], turned]).drop_duplicates().sort_values(key)
-    judging, references = Judging(use, layout.labels), {}
-    said = dialogues(items, responses)
-    if layout.informed:
-        references = items.set_index("item_id")["reference"].dropna().to_dict()
+    judging, said = Judging(use, layout.labels), dialogues(items, responses)
+    references = items.set_index("item_id")["reference"].dropna().to_dict()
 
     def questions(rows: pd.DataFrame) -> Iterator[Question]:
         for item, *names in rows[key[1:]].itertuples(index=False):
-            texts, write = compared(said, item, names), layout.judge
-            if layout.informed and item in references:
-                write = partial(layout.informed, json.loads(references[item]))
-            yield judging.verdict(write(*texts), names, seed, judge, item, *names)
+            given = json.loads(references.get(item, "[]"))
+            prompt = layout.judge(*compared(said, item, names), references=given)
+            yield judging.verdict(prompt, names, seed, judge, item, *names)
 
     return ask(model, orders, "verdicts", questions, judge=judge)
 

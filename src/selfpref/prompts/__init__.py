@@ -74,9 +74,8 @@ class Layout:
             to the prompt for the next response: `respond(question, answer, question, ...)`.
         judge: From the item's text and two responses, in presented order, to the prompt whose next
             token, or the one after an explanation and `MARKER`, is a verdict, one of `labels`.
-            Three more texts a turn: `judge(question, answer_a, answer_b, question, ...)`.
-        informed: The same with a reference answer a turn, where the layout has words for it:
-            `informed(references, question, answer_a, answer_b, ...)`.
+            Three more texts a turn: `judge(question, answer_a, answer_b, question, ...)`. With
+            `references`, a reference answer a turn, which it shows where it has words for them.
         bare: The context without an item, for unconditional perplexities.
         content: A response as it is scored: nothing in it acts as a control token.
         labels: The verdicts: first response, second, and `TIE_LABEL` if ties are allowed.
@@ -84,7 +83,6 @@ class Layout:
 
     respond: Callable[..., Prompt]
     judge: Callable[..., Prompt]
-    informed: Callable[..., Prompt] | None = None
     bare: Callable[[], Prompt] = lambda: Prompt(())
     content: Callable[[str], str] = str
     labels: tuple[str, ...] = LABELS
@@ -99,14 +97,14 @@ CHAT = Texts(Path(__file__).with_name("chat.yaml"))
 LAYOUTS = {
     "lab": Layout(
         lambda question: Prompt(lab.chat_messages(question)),
-        lambda question, *answers: Prompt(lab.choice_messages(question, answers), MARKER),
+        lambda question, *answers, **_: Prompt(lab.choice_messages(question, answers), MARKER),
         bare=lambda: Prompt((), "<assistant>"),
         # Words of the testbed, set apart from what stands before them.
         content=lambda text: f" {lab.WORLD.plain(text)}",
     ),
     "chat": Layout(
         dialogue,
-        lambda *said: CHAT.prompt("judge", turns=list(zip(*[iter(said)] * 3, strict=True))),
+        lambda *said, **_: CHAT.prompt("judge", turns=downloaded.turns(said)),
     ),
-    "pair-v2": Layout(dialogue, downloaded.judge, downloaded.informed, labels=(*LABELS, TIE_LABEL)),
+    "pair-v2": Layout(dialogue, downloaded.judge, labels=(*LABELS, TIE_LABEL)),
 }

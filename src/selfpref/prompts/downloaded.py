@@ -116,41 +116,33 @@ def _judge_prompts() -> pd.DataFrame:
     return pd.read_json(_fetched(paths.judge_prompts_file())[FILE], lines=True).set_index("name")
 
 
-def judge(*said: str) -> Prompt:
+def turns(said: Sequence[str]) -> list[Sequence[str]]:
+    """Question, answer of A and answer of B of every turn."""
+    return [said[start : start + 3] for start in range(0, len(said), 3)]
+
+
+def judge(*said: str, references: Sequence[str] = ()) -> Prompt:
     """Ask for an explanation and a verdict, in FastChat's words.
 
     Args:
         said: Question, answer of A, answer of B, turn by turn; the last turn is judged.
-    """
-    return _asked("pair-v2", said, {})
-
-
-def informed(references: Sequence[str], *said: str) -> Prompt:
-    """Ask for an explanation and a verdict, given reference answers.
-
-    Args:
-        references: One a turn.
-        said: As for `judge`; two turns at most.
+        references: None, or one a turn; then two turns at most.
 
     Raises:
         SelfprefError: Another number of references than of turns.
     """
-    if len(references) != len(said[::3]) or len(references) > 2:
+    *before, last = turns(said)
+    if references and (len(references) != 1 + len(before) or len(references) > 2):
         raise SelfprefError(
-            f"{len(references)} reference answers for {len(said[::3])} turns: FastChat's prompts "
+            f"{len(references)} reference answers for {1 + len(before)} turns: FastChat's prompts "
             "take one a turn, and 2 turns at most"
         )
-    named = {f"ref_answer_{turn}": text for turn, text in enumerate(references, start=1)}
-    return _asked("pair-math-v1", said, named)
-
-
-def _asked(name: str, said: Sequence[str], values: dict[str, str]) -> Prompt:
-    """One of the prompts, or its form for dialogues of several turns."""
-    *before, last = [said[start : start + 3] for start in range(0, len(said), 3)]
+    name = "pair-math-v1" if references else "pair-v2"
     words = _judge_prompts().loc[f"{name}-multi-turn" if before else name]
-    template = words["prompt_template"]
-    fields = ("question", "answer_a", "answer_b")
-    values |= {f"{of}{'_2' * bool(before)}": text for of, text in zip(fields, last, strict=True)}
+    template, place_of_last = words["prompt_template"], "_2" * bool(before)
+    values = {f"ref_answer_{turn}": text for turn, text in enumerate(references, start=1)}
+    for field, said_last in zip(("question", "answer_a", "answer_b"), last, strict=True):
+        values[field + place_of_last] = said_last
     if before:
         values["question_1"] = before[0][0]
     for side, place in (("a", 1), ("b", 2)) if before else ():
