@@ -92,22 +92,24 @@ def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
     return {name: look for name, look in zip(ranked, cycled, strict=False) if name in held}
 
 
-def looks_of(rows: pd.DataFrame, series: str, given: Looks | None = None) -> dict[str, Look]:
+def looks_of(
+    rows: pd.DataFrame, series: str, given: Looks | None, *, joined: bool
+) -> dict[str, Look]:
     """The look of each series that a long frame has.
 
     Args:
         rows: The frame.
         series: The column of the series.
         given: Theirs, in their order; without it as above, in the order of first appearance.
+        joined: Whether lines join the marks.
 
-    >>> [*looks_of(pd.DataFrame({"series": ["people", "mine"]}), "series")]
+    >>> [*looks_of(pd.DataFrame({"series": ["people", "mine"]}), "series", None, joined=True)]
     ['people', 'mine']
     """
     names = order(rows[series])
-    if given:
-        return {name: look for name, look in given.items() if name in names}
-    known = {**looks(name for name in names if name not in LOOKS), **LOOKS}
-    return {name: known[name] for name in names}
+    known = given or {**looks(name for name in names if name not in LOOKS), **LOOKS}
+    dash = {} if joined else {"dash": "none"}
+    return {name: known[name]._replace(**dash) for name in given or names if name in names}
 
 
 def long(rows: pd.DataFrame, values: Mapping[str, str], into: str = "series") -> pd.DataFrame:
@@ -321,7 +323,7 @@ def forest(
         return None
     rows = (rows if series in rows else rows.assign(**{series: ""})).reset_index(drop=True)
     known = rows[rows["value"].notna()]
-    shown = looks_of(known, series, looks)
+    shown = looks_of(known, series, looks, joined=False)
     group = group if group and rows[group].nunique() > 1 else None
     apart = len(shown) > 1 and not joined
     step = 2 * AIR + STEP * (len(shown) - 1) * apart
@@ -365,8 +367,7 @@ def forest(
         axes.locator_params(axis="x", nbins=max(3, int(1.5 * figure.get_figwidth() / columns)))
         if limits:
             axes.set_xlim(limits)
-    unjoined = {name: look._replace(dash="none") for name, look in shown.items()}
-    announce(figure, known, unjoined, hollow, message)
+    announce(figure, known, shown, hollow, message)
     return figure
 
 
@@ -434,9 +435,7 @@ def lines(
     rows = rows[rows["value"].notna() & rows[x].notna()]
     if rows.empty:
         return None
-    shown = looks_of(rows, series, looks)
-    if not joined:
-        shown = {name: look._replace(dash="none") for name, look in shown.items()}
+    shown = looks_of(rows, series, looks, joined=joined)
     names = rows[x].cat.categories if isinstance(rows[x].dtype, pd.CategoricalDtype) else []
     rows = rows.assign(**{x: rows[x].cat.codes}) if len(names) else rows
     parts = split(rows, panel)
