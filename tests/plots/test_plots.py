@@ -69,14 +69,17 @@ def test_a_line_leaves_hollow_steps_out_and_categories_stand_at_even_distances()
         assert ruled == seen
 
 
-def test_outputs_are_the_same_bytes_every_time_and_all_that_is_left(tmp_path):
+def test_outputs_are_the_same_bytes_every_time_and_all_that_is_left(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(save, "display", lambda shown, **_: told.append(shown))
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "former.svg").touch()
         gallery = Gallery(tmp_path / name)
-        gallery.figure(forest(ROWS, row="judge", label="bias"), "f", "a caption")
-        gallery.table(ROWS, "f")
+        gallery.add("f", forest(ROWS, row="judge", label="bias"), ROWS, "a caption")
+        gallery.add("empty", None, None, "no rows.")
         gallery.prune()
+    assert told[-1].data == "Not drawn: no rows."
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
     assert one == two
     assert set(one) == {"f.csv", "f.svg"}
@@ -89,16 +92,6 @@ def test_pictures_do_not_depend_on_the_fonts_of_the_machine(tmp_path):
     Gallery(tmp_path)
     styles = ("DejaVu Sans", "DejaVu Sans:bold", "DejaVu Sans:italic", "STIXGeneral")
     assert {Path(font_manager.findfont(name)).parent for name in styles} == {own.parent}
-
-
-def test_a_picture_of_another_outputs_numbers_has_no_table(tmp_path, monkeypatch):
-    told = []
-    monkeypatch.setattr(save, "display", lambda shown, **_: told.append(shown))
-    gallery = Gallery(tmp_path)
-    gallery.add("tasks", forest(ROWS, row="judge", label="bias"), None, "a caption")
-    gallery.add("empty", None, None, "no rows.")
-    assert [path.name for path in tmp_path.iterdir()] == ["tasks.svg"]
-    assert told[-1].data == "Not drawn: no rows."
 
 
 def test_cells_are_what_a_spreadsheet_neither_runs_nor_breaks(tmp_path):

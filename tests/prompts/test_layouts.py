@@ -101,12 +101,9 @@ PLAIN = {
 CASES = {
     "5819ddb243fee6b6": lambda: [LAB.respond(ONE[0])],
     "3c7ff90357978b2f": lambda: [LAB.judge(*ONE)],
-    "75ecab5e790f6379": lambda: [LAB.bare()],
     "bdbf41b7400017b0": lambda: list(map(LAB.content, ONE)),
     "2910d7c908098ad1": lambda: [CHAT.respond(ONE[0]), CHAT.respond(*ONE[:2], TWO[3])],
     "2c12c327e13ea02e": lambda: [CHAT.judge(*said) for said in (ONE, TWO, THREE)],
-    "a80c716fc59a3b24": lambda: [CHAT.bare()],
-    "5af9ef3a0af4bc19": lambda: list(map(CHAT.content, ONE)),
     "c3cb46229287cc6c": lambda: [
         PLAIN["s"].write(kind, text) for kind in ("cnn-dailymail", "xsum") for text in TEXTS
     ],

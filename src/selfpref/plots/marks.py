@@ -1,6 +1,6 @@
-"""The studies' figures: rows with intervals, lines or points, matrices; one look, one legend.
+"""The studies' figures: rows with intervals, lines or points; one look, one legend.
 
-A mark (`forest`, `lines`, `heatmap`) takes a long frame: a row a mark, with `value`, its bounds
+A mark (`forest`, `lines`) takes a long frame: a row a mark, with `value`, its bounds
 `lo` and `hi` (NaN or absent: no interval), and columns that say where it belongs: which series,
 which row, which panel. Order is that of first appearance. A column `hollow` of booleans marks what
 is not to be relied on, because it is flawed or rests on too few observations: hollow means this
@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib import style
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -454,42 +453,4 @@ def lines(
             axes.set_ylim(limits)
         axes.grid(visible=not joined, axis="x")
     announce(figure, rows, shown, hollow, message)
-    return figure
-
-
-@style.context([STYLE, {"axes.grid": False, "xtick.major.size": 0}])
-def heatmap(
-    rows: pd.DataFrame, *, row: str, column: str, panel: str, label: tuple[str, str], wrap: int = 4
-) -> Figure | None:
-    """A matrix an entry of `panel`, each cell shaded by its value and holding a text.
-
-    Args:
-        rows: A long frame with a row a cell: its `value` from 0 to 1, its `text`, and the columns
-            named below.
-        row: The column whose entries are the rows.
-        column: The column whose entries are the columns.
-        panel: A column with a matrix an entry, its title.
-        label: Of the horizontal and of the vertical axis.
-        wrap: At most so many matrices beside one another.
-
-    >>> cells = {"human": "own", "judge": ["own", "other"], "text": "", "value": 0.5, "panel": "j"}
-    >>> where = {"row": "human", "column": "judge", "panel": "panel"}
-    >>> figure = heatmap(pd.DataFrame(cells), **where, label=("judge", "human"))
-    >>> figure.axes[0].get_title(loc="left")
-    'j'
-    """
-    if rows["value"].isna().all():
-        return None
-    across, down, parts = order(rows[column]), order(rows[row]), split(rows, panel)
-    figure, panels = grid(dict.fromkeys(parts, 0.35 * len(down) + 0.5), label, wrap=wrap)
-    # The darkest shade leaves its text readable.
-    look = {"cmap": "Blues", "vmin": 0, "vmax": 1.15, "cbar": False, "annot_kws": {"size": 7}}
-    for axes, part in zip(panels, parts.values(), strict=True):
-        cells = part.pivot(index=row, columns=column, values=["value", "text"]).reindex(down)
-        values, texts = (cells[name].reindex(columns=across) for name in ("value", "text"))
-        sns.heatmap(values.astype(float), annot=texts, fmt="", ax=axes, **look)
-        axes.set(xlabel="", ylabel="")
-        axes.tick_params(rotation=0)
-        axes.spines[:].set_visible(False)
-    legend(figure)
     return figure
