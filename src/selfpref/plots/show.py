@@ -118,16 +118,18 @@ def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
     frame = frame.dropna(axis="columns", how="all").infer_objects()
     names = [name for name in columns or frame if name in frame]
     order = names if "lo" in columns else [*frame]
-    bounds = {name: _bounds(name, frame, order) for name in names}
-    inside = {edge for pair in bounds.values() for edge in pair}
-    made, kinds = {}, pd.api.types
-    for name in [name for name in names if name not in inside]:
+    made, inside, kinds = {}, set[str](), pd.api.types
+    for name in names:
+        if name in inside:
+            continue
         values, texts = frame[name], frame[name].map(_text)
+        bounds = _bounds(name, frame, order)
+        inside |= {*bounds}
         if kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values):
             whole = values.dropna().mod(1).eq(0).all()
-            cells = frame[[name, *bounds[name]]].itertuples(index=False, name=None)
+            cells = frame[[name, *bounds]].itertuples(index=False, name=None)
             texts = pd.Series([_number(*cell, whole=whole) for cell in cells], frame.index)
-            few = f"{name}_few" if f"{name}_few" in frame else "few" if bounds[name] else ""
+            few = f"{name}_few" if f"{name}_few" in frame else "few" if bounds else ""
             if few in frame:
                 texts = texts.mask(frame[few].eq(True) & texts.ne(""), FEW)
         made[WORDS.get(name, name.replace("_", " "))] = texts
