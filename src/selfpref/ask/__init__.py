@@ -1,8 +1,8 @@
 """From rows to calls to answers to rows, once for every table that models fill."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -14,8 +14,7 @@ from selfpref.tables.schemas import TABLES
 Columns = dict[str, object]
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """What one row asks of a model.
 
     Attributes:

@@ -13,4 +13,5 @@ html_theme_options = {
 }
 html_static_path = templates_path = ["templates/book"]
 html_css_files = ["book.css"]
+html_context = {"default_mode": "auto"}
 html_copy_source = False
