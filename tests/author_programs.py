@@ -4,7 +4,7 @@ import pytest
 from conftest import pin
 
 from selfpref import paths
-from selfpref.prompts import authors
+from selfpref.prompts import downloaded
 
 # Run, either of them would end the test.
 HEAD = "raise SystemExit('a prompt was run')\nimport nothing_of_this_name\n"
@@ -117,6 +117,6 @@ def programs(tmp_path, monkeypatch):
         for study, files in PROGRAMS.items()
     }
     monkeypatch.setattr(paths, "author_prompts_file", sources.__getitem__)
-    authors._programs.cache_clear()
+    downloaded._programs.cache_clear()
     yield sources
-    authors._programs.cache_clear()
+    downloaded._programs.cache_clear()

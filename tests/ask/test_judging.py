@@ -1,11 +1,9 @@
 """Verdicts from probabilities, from repeated samples and from words."""
 
-from dataclasses import replace
-
 import pandas as pd
 import pytest
 
-from selfpref import ask, tables
+from selfpref import tables
 from selfpref.ask.judging import judge_pairs
 from selfpref.models import MARKER, Choice, Choose, Generate, Prompt, Text
 from selfpref.params import Judge
@@ -35,7 +33,10 @@ class Answers:
 
 
 def layout(prefill="", labels=("A", "B")):
-    return Layout(None, lambda *said: Prompt((("user", " ".join(said)),), prefill), labels=labels)
+    def asked(*said, references=()):
+        return Prompt((("user", " ".join([*references, *said])),), prefill)
+
+    return Layout(None, asked, labels=labels)
 
 
 def judge(answers, how, **use):
@@ -116,7 +117,7 @@ class Lengths:
         return [Choice((size, 1 - size), "ok") for size in sizes]
 
 
-def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn(monkeypatch):
+def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn():
     turns = [WHY, [*WHY, {"role": "user", "content": "well?"}]]
     items = pd.DataFrame({"item_id": ["q/1", "q/2"], "messages": turns, "reference": None})
     responses = pd.DataFrame(
@@ -130,7 +131,6 @@ def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn(monkeyp
         for item, a, b in (("q/2", "two", "one"), ("q/2", "one", "two"), ("q/1", "three", "one"))
     )
     use = Judge(prompts="lab", min_mass=0.5)
-    monkeypatch.setattr(ask, "PART", 1)
     made = judge_pairs(items, responses, labels, "j", Lengths(), layout(MARKER), use, seed=3)
     wanted = [("q/1", ["one", "three"]), ("q/1", ["three", "one"])]
     wanted += [("q/2", ["one", "two"]), ("q/2", ["two", "one"])]
@@ -139,15 +139,12 @@ def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn(monkeyp
     assert made["probabilities"][2] == pytest.approx([len(said) / 100, 1 - len(said) / 100])
 
 
-def test_a_reference_answer_is_shown_where_the_layout_has_words_for_it():
-    items, plain = ITEMS.assign(reference='["since"]'), layout()
-    shown = replace(plain, informed=lambda references, *said: plain.judge(*references, *said))
+def test_a_reference_answer_is_given_to_the_layout():
     how = Judge(prompts="pair-v2", min_mass=0.5, score_mode="text")
-    for given, table, wanted in (
-        (shown, items, "since why? because so"),
-        (shown, ITEMS, "why? because so"),
-        (plain, items, "why? because so"),
+    for table, wanted in (
+        (ITEMS.assign(reference='["since"]'), "since why? because so"),
+        (ITEMS, "why? because so"),
     ):
         model = Answers([Text("[[A]]", "ok")] * 2)
-        judge_pairs(table, RESPONSES, LABELS, "j", model, given, how, seed=3)
+        judge_pairs(table, RESPONSES, LABELS, "j", model, layout(), how, seed=3)
         assert model.asked[0].prompt.messages == (("user", wanted),)

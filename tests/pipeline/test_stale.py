@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from clones import Clone, cloned, judge
 
-from selfpref.__main__ import main
-
 # What every change of params.yaml touches.
 ALWAYS = {"check", "report@lab"}
 STUDIES = ("wataoka", "livebench", "panickssery", "xu")
@@ -58,7 +56,6 @@ ASKING = {
     *("panickssery-recognise-tuned@readers", "xu-refine@translators", "xu-refine@solver"),
 }
 BEYOND = {"beyond-metrics@lab"}
-TUNED = {"panickssery-finetune@readers", "panickssery-recognise-tuned@readers", *of("panickssery")}
 
 
 def twin(params):
@@ -70,18 +67,10 @@ def twin(params):
 
 CHANGES = {
     "wataoka.threshold": (0.8, {*of("wataoka")} | BEYOND),
-    "panickssery.min_mass": (0.1, of("panickssery")),
     "bootstrap.resamples": (500, {*of(*STUDIES), "beyond@lab"} | BEYOND),
     "lab.seeds": ([0, 1], {"train@1"}),
     "models.translators.names": (["fair", "small"], {"xu-refine@translators"}),
     "xu.refine.translators.steps": (9, {"xu-refine@translators", *of("xu")} | BEYOND),
-    "livebench.categories.list.judges": (
-        ["partisan"],
-        {
-            *("livebench-respond@contestants", "livebench-judge@contestants"),
-            *("livebench-tie-break@umpire", *of("livebench"), *BEYOND),
-        },
-    ),
     "panickssery.datasets.notes.articles": (
         91,
         {
@@ -90,7 +79,10 @@ CHANGES = {
             *of("panickssery"),
         },
     ),
-    "panickssery.finetune.readers.rate": (0.002, TUNED),
+    "panickssery.finetune.readers.rate": (
+        0.002,
+        {"panickssery-finetune@readers", "panickssery-recognise-tuned@readers", *of("panickssery")},
+    ),
     "wataoka.datasets.seed-0.prompts": (25, {"wataoka-items@seed-0", *of("wataoka")} | BEYOND),
     "seed": (1, ASKING | {f"metrics@{study}-lab" for study in STUDIES} | BEYOND),
     "offline": (True, ASKING | {"wataoka-perplexity@judges"}),
@@ -104,8 +96,3 @@ def test_of_some_values_this_becomes_stale(committed):
         assert committed.stale_after(assign(path, value)) == ALWAYS | stale, path
     stale = {"wataoka-judge@twin", "wataoka-perplexity@twin", *of("wataoka")} | BEYOND
     assert committed.stale_after(twin) == ALWAYS | stale
-    # Another profile in between makes nothing stale.
-    with committed.dvc():
-        assert main(["use", "recorded"]) == 0
-        assert main(["use", "lab"]) == 0
-    assert committed.stale() == set()

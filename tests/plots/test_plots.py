@@ -12,9 +12,8 @@ from matplotlib import font_manager, get_data_path
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from selfpref.plots import captions, frame, marks, save
-from selfpref.plots.frame import Look
-from selfpref.plots.marks import forest, lines
+from selfpref.plots import marks, save, show
+from selfpref.plots.marks import Look, forest, lines
 from selfpref.plots.save import Gallery
 
 LOOKS = {"a": Look("#0072B2"), "b": Look("#D55E00", "D")}
@@ -26,7 +25,7 @@ def legend_of(figure):
     return [text.get_text() for one in figure.legends for text in one.get_texts()]
 
 
-@pytest.mark.parametrize("module", [captions, frame, marks])
+@pytest.mark.parametrize("module", [marks, show])
 def test_examples_of_docstrings(module):
     found = doctest.testmod(module)
     assert found.attempted
@@ -70,17 +69,20 @@ def test_a_line_leaves_hollow_steps_out_and_categories_stand_at_even_distances()
         assert ruled == seen
 
 
-def test_what_is_asked_for_is_the_same_bytes_every_time_and_all_that_is_left(tmp_path):
+def test_outputs_are_the_same_bytes_every_time_and_all_that_is_left(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(save, "display", lambda shown, **_: told.append(shown))
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "former.svg").touch()
-        gallery = Gallery(tmp_path / name, ["svg", "pdf", "tex"])
-        gallery.figure(forest(ROWS, row="judge", label="bias"), "f", "a caption")
-        gallery.table(ROWS, "f")
+        gallery = Gallery(tmp_path / name)
+        gallery.add("f", forest(ROWS, row="judge", label="bias"), ROWS, "a caption")
+        gallery.add("empty", None, None, "no rows.")
         gallery.prune()
+    assert told[-1].data == "Not drawn: no rows."
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
     assert one == two
-    assert set(one) == {"f.csv", "f.pdf", "f.svg", "f.tex"}
+    assert set(one) == {"f.csv", "f.svg"}
 
 
 def test_pictures_do_not_depend_on_the_fonts_of_the_machine(tmp_path):
@@ -92,26 +94,15 @@ def test_pictures_do_not_depend_on_the_fonts_of_the_machine(tmp_path):
     assert {Path(font_manager.findfont(name)).parent for name in styles} == {own.parent}
 
 
-def test_a_picture_of_another_outputs_numbers_has_no_table(tmp_path, monkeypatch):
-    told = []
-    monkeypatch.setattr(save, "display", lambda shown, **_: told.append(shown))
-    gallery = Gallery(tmp_path)
-    gallery.add("tasks", forest(ROWS, row="judge", label="bias"), None, "a caption")
-    gallery.add("empty", None, None, "no rows.")
-    assert [path.name for path in tmp_path.iterdir()] == ["tasks.svg"]
-    assert told[-1].data == "Not drawn: no rows."
-
-
 def test_cells_are_what_a_spreadsheet_neither_runs_nor_breaks(tmp_path):
     begins = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(1)", "\t=1"]
     texts = [*begins, None, "a=b", "a\rb\r\nc"]
     table = pd.DataFrame({"text": texts, "number": [-1.5, *[2.0] * 6, None]})
-    Gallery(tmp_path, ["tex"]).table(table, "t")
+    Gallery(tmp_path).table(table, "t")
     with open(tmp_path / "t.csv", newline="") as handle:
         texts, numbers = zip(*csv.reader(handle), strict=True)
     assert texts == ("text", *(f"'{begin}" for begin in begins), "", "a=b", "a\nb\nc")
     assert numbers == ("number", "-1.5", *["2"] * 6, "")
-    assert "a=b & 2.000" in (tmp_path / "t.tex").read_text()
 
 
 def test_texts_of_data_are_shown_literally(tmp_path):

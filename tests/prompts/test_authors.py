@@ -8,9 +8,9 @@ from conftest import REPOSITORY
 
 from selfpref import paths
 from selfpref.download.fetch import pinned
-from selfpref.prompts import authors
-from selfpref.prompts.authors import read, text
+from selfpref.prompts import downloaded
 from selfpref.prompts.choices import CHOICE_PROMPTS
+from selfpref.prompts.downloaded import read, text
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 
 AUTHORS = SUMMARY_LAYOUTS["authors"]
@@ -33,7 +33,7 @@ def test_of_a_program_every_text_is_kept_and_nothing_is_run(tmp_path, monkeypatc
     found = read(path)
     counts = {"A": 1, "B": 1, "KINDS.x": 1, "f.t": 2, "f.m.role": 1, "f.m.content": 1}
     assert {name: len(texts) for name, texts in found.items()} == counts
-    monkeypatch.setattr(authors, "_programs", lambda study: {"program.py": found})
+    monkeypatch.setattr(downloaded, "_programs", lambda study: {"program.py": found})
     filled = partial(text, "study", "program.py")
     assert filled("B", values={"A": "{a}", "c[0]": "see"}) == "{a} b see"
     assert filled("f.t", values={"A": "", "i + 1": 2}) == "and2"
@@ -55,8 +55,8 @@ def test_questions_about_summaries_are_the_authors():
     asked = said(AUTHORS.single("recognition", "text", "{one}"))
     assert asked == ["you recognition", "text {one} yours?"]
     assert said(AUTHORS.single("quality", "text", "one")) == ["you scoring", "text one grade"]
-    assert said(AUTHORS.forms["xsum"]("text")) == ["one line", "text\n\nsum up"]
-    assert said(AUTHORS.forms["cnn-dailymail"]("text")) == ["lines", "text\n\nsum up"]
+    assert said(AUTHORS.write("xsum", "text")) == ["one line", "text\n\nsum up"]
+    assert said(AUTHORS.write("cnn-dailymail", "text")) == ["lines", "text\n\nsum up"]
 
 
 def test_contests_have_numbers_and_no_tie_and_the_stated_total_counts():

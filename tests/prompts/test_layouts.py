@@ -10,7 +10,7 @@ from conftest import REPOSITORY, lines, pin
 from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
-from selfpref.prompts import LAYOUTS, fastchat
+from selfpref.prompts import LAYOUTS, downloaded
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 
@@ -36,13 +36,13 @@ def layout(tmp_path, monkeypatch):
         {"name": name, "system_prompt": f"system of {name}", "prompt_template": template}
         for name, template in TEMPLATES.items()
     )
-    files = {fastchat.FILE: lines(*records)}
+    files = {downloaded.FILE: lines(*records)}
     source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: source)
-    fastchat._texts.cache_clear()
+    downloaded._judge_prompts.cache_clear()
     yield LAYOUTS["pair-v2"]
-    fastchat._texts.cache_clear()
+    downloaded._judge_prompts.cache_clear()
 
 
 def test_pair_v2_fills_the_downloaded_templates(layout):
@@ -56,12 +56,12 @@ def test_pair_v2_fills_the_downloaded_templates(layout):
             "U: ask {question?}\nB: from b\nU: more?\nB: b two\nU: last?\nB: b three",
         ),
         (
-            layout.informed(["{42}"], *SINGLE),
+            layout.judge(*SINGLE, references=["{42}"]),
             "pair-math-v1",
             "Q ask {question?} R {42} A from {a} B from b",
         ),
         (
-            layout.informed(["42", "43"], "why?", "a", "b", *SECOND),
+            layout.judge("why?", "a", "b", *SECOND, references=["42", "43"]),
             "pair-math-v1-multi-turn",
             "U: why?\nR: 42\nU: more?\nR: 43\n--\n"
             "U: why?\nA: a\nU: more?\nA: a two\n--\nU: why?\nB: b\nU: more?\nB: b two",
@@ -73,7 +73,7 @@ def test_pair_v2_fills_the_downloaded_templates(layout):
     told = [(["42"], (*SINGLE, *SECOND)), (["1", "2", "3"], (*SINGLE, *SECOND, *THIRD))]
     for references, said in told:
         with pytest.raises(SelfprefError, match=r"reference answers for \d turns"):
-            layout.informed(references, *said)
+            layout.judge(*said, references=references)
 
 
 def test_no_text_of_fastchat_is_stored():
@@ -101,14 +101,11 @@ PLAIN = {
 CASES = {
     "5819ddb243fee6b6": lambda: [LAB.respond(ONE[0])],
     "3c7ff90357978b2f": lambda: [LAB.judge(*ONE)],
-    "75ecab5e790f6379": lambda: [LAB.bare()],
     "bdbf41b7400017b0": lambda: list(map(LAB.content, ONE)),
     "2910d7c908098ad1": lambda: [CHAT.respond(ONE[0]), CHAT.respond(*ONE[:2], TWO[3])],
     "2c12c327e13ea02e": lambda: [CHAT.judge(*said) for said in (ONE, TWO, THREE)],
-    "a80c716fc59a3b24": lambda: [CHAT.bare()],
-    "5af9ef3a0af4bc19": lambda: list(map(CHAT.content, ONE)),
     "c3cb46229287cc6c": lambda: [
-        form(text) for _, form in sorted(PLAIN["s"].forms.items()) for text in TEXTS
+        PLAIN["s"].write(kind, text) for kind in ("cnn-dailymail", "xsum") for text in TEXTS
     ],
     "419ad2b515473407": lambda: [PLAIN["s"].pair(task, *TEXTS[:3]) for task in TASKS],
     "cb7f754b7afb6461": lambda: [

@@ -7,7 +7,7 @@ from conftest import STAGED
 from selfpref.plots.save import tables
 from selfpref.report import judges
 
-UP = "marks its own mistakes up"
+UP, NONE = "marks its own mistakes up", "by at most 0.04 in probability, if at all"
 
 
 @pytest.fixture
@@ -29,14 +29,7 @@ def test_a_judge_is_answered_by_the_rule_of_measure(found):
         ("GPT-4", "MT-Bench", "cannot tell", "order not known", "0.88", "it lies +0.46"),
         # A judge of marks beside a key, by the third judge.
         ("o3-mini", "LiveBench", UP, "marks, no pairs", "", "it marks its own wrong answers +0.92"),
-        (
-            "Claude 1",
-            "Vicuna-80",
-            "by at most 0.04 in probability, if at all",
-            "0.31",
-            "0.82",
-            "it",
-        ),
+        ("Claude 1", "Vicuna-80", NONE, "0.31", "0.82", "it"),
     ):
         *told, evidence = rows[judge, data]
         assert told == wanted
@@ -56,13 +49,9 @@ def test_every_judge_has_a_row_under_a_known_name_and_those_without_an_answer_co
     assert rows["Qwen 2.5 3B", "MATH500, MBPP+, MMLU"] == ["0.89 to 0.94", judges.KEYED]
     told, others = judges.first(found)
     kinds = [one if one[:2] != "by" else "by" for one in told["does it favour itself?"]]
-    assert [*dict.fromkeys(kinds)] == [UP, "by", "cannot tell"]
-    assert kinds == sorted(kinds, key=[*dict.fromkeys(kinds)].index)
+    assert kinds == sorted(kinds, key=[UP, "by", "cannot tell"].index)
     for part in (told.drop(columns=judges.AGREES), others):
         assert part.ne("").all(axis=None)
-    # A study alone has its page, with `beyond`, which every profile has.
-    for study in ("livebench", "panickssery", "xu"):
-        assert rows_of({of: one for of, one in found.items() if of[0] in (study, "beyond")})
 
 
 def test_a_judge_whose_endpoint_failed_says_so():

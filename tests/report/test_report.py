@@ -106,8 +106,8 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
     rules = pages["rules"].read_text()
     assert ('href="wataoka.html"' in rules, "xu.html" in rules) == (True, False)
     # From a picture to its cell, from there to the functions.
-    assert '<figure id="fig1b_bias">' in shown
     assert 'href="wataoka.html#fig1b_bias"' in pages["index"].read_text()
+    assert '<figure id="fig1b_bias">' in shown
     assert 'href="wataoka-code.html"' in shown
     code = (folder / "book/wataoka-code.html").read_text()
     assert 'href="wataoka-code.html#pairs.bias"' in code
@@ -118,9 +118,8 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
     assert (folder / "book/figures/wataoka/fig1b_bias.svg").is_file()
     assert [*(folder / "book").rglob("fig1a*")] == []
     judges = (folder / "judges.md").read_text()
-    assert (
-        "| fair | [wataoka](wataoka.ipynb) | order not known | people's votes on its own" in judges
-    )
+    row = "| fair | [wataoka](wataoka.ipynb) | order not known | people's votes on its own"
+    assert row in judges
     assert "| human |" not in judges
     for name, page in pages.items():
         text = page.read_text()

@@ -1,17 +1,33 @@
-"""The marks of the studies' figures: rows with intervals, lines or points, matrices."""
+"""The studies' figures: rows with intervals, lines or points; one look, one legend.
 
-from collections.abc import Mapping
-from typing import Any
+A mark (`forest`, `lines`) takes a long frame: a row a mark, with `value`, its bounds
+`lo` and `hi` (NaN or absent: no interval), and columns that say where it belongs: which series,
+which row, which panel. Order is that of first appearance. A column `hollow` of booleans marks what
+is not to be relied on, because it is flawed or rests on too few observations: hollow means this
+alone, in every picture, and the legend says why.
+"""
 
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib import style
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from selfpref.plots import frame
-from selfpref.plots.frame import GREY, PAGE, STYLE, Look, Looks
-
+STYLE = Path(__file__).with_name("selfpref.mplstyle")
+# Widths in inches: a text column, one panel with row labels, a page.
+COLUMN, SINGLE, PAGE = 3.35, 5.2, 6.9
+# After Okabe and Ito, told apart with any colour vision; 4.5:1 at least on white.
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C24E00", "#00815F", "#B4508A"
+YELLOW, INDIGO, BLACK, GREY = "#966400", "#6B5FB5", "#000000", "#767676"
+PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, INDIGO, BLACK, GREY)
+MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
 # Inches between the marks of two series in a row, and above and below them.
 STEP, AIR = 0.072, 0.09
 STRIPE = "#F4F4F4"
@@ -19,12 +35,228 @@ STRIPE = "#F4F4F4"
 FADED = 0.4
 
 
+class Look(NamedTuple):
+    """How a series is drawn.
+
+    Attributes:
+        color: Of mark, line and interval.
+        marker: A matplotlib marker.
+        dash: A matplotlib line style; of `lines` alone.
+    """
+
+    color: str
+    marker: str = "o"
+    dash: str = "-"
+
+
+Looks = Mapping[str, Look]
+# What a series means decides how it looks, whatever is drawn; others take the palette's colours,
+# so that what a judge does itself is blue.
+_OTHERS = (
+    *("other judges, in the mean", "another judge", "towards another model's", "pairs of others"),
+    "others' texts, or other readers",
+)
+LOOKS = {
+    **dict.fromkeys(_OTHERS, Look(GREY, "D")),
+    **dict.fromkeys(("another person", "people"), Look(PURPLE, "v")),
+    "a person, if Arena's voters agree as much as MT-Bench's": Look(PURPLE, "v"),
+    "a person, if Arena's voters agree as much as Vicuna-80's": Look(PURPLE, "^"),
+    "injected": Look(BLACK, "+"),
+    "oracle rule (no preference)": Look(BLACK, "x"),
+    **dict.fromkeys(("reference metric", "all are there", "is correct"), Look(ORANGE, "s")),
+    "human raters": Look(BLACK, "*", "none"),
+    "judge of pure noise": Look(GREY, "x", "--"),
+    "one candidate at random": Look(YELLOW, "P", ":"),
+    "against all texts": Look(GREY, "|"),
+    **dict.fromkeys(("translation", "before refinement"), Look(INDIGO, "v")),
+}
+
+
+def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
+    """Colour and marker of each name.
+
+    Args:
+        names: Of models, judges or conditions; sorted, so that a name keeps its look wherever the
+            same names are drawn.
+        first: Names that come first and keep their place whether they are among `names` or not.
+
+    >>> looks(["b", "a"])["b"]
+    Look(color='#C24E00', marker='D', dash='-')
+    >>> looks(["b", "other"], first=["a", "b"])["other"].marker
+    's'
+    """
+    held = set(names)
+    ranked = [*(first if held & set(first) else ()), *sorted(held - set(first))]
+    cycled = cycle(map(Look, PALETTE, MARKERS))
+    return {name: look for name, look in zip(ranked, cycled, strict=False) if name in held}
+
+
+def looks_of(
+    rows: pd.DataFrame, series: str, given: Looks | None, *, joined: bool
+) -> dict[str, Look]:
+    """The look of each series that a long frame has.
+
+    Args:
+        rows: The frame.
+        series: The column of the series.
+        given: Theirs, in their order; without it as above, in the order of first appearance.
+        joined: Whether lines join the marks.
+
+    >>> [*looks_of(pd.DataFrame({"series": ["people", "mine"]}), "series", None, joined=True)]
+    ['people', 'mine']
+    """
+    names = order(rows[series])
+    known = given or {**looks(name for name in names if name not in LOOKS), **LOOKS}
+    dash = {} if joined else {"dash": "none"}
+    return {name: known[name]._replace(**dash) for name in given or names if name in names}
+
+
+def long(rows: pd.DataFrame, values: Mapping[str, str], into: str = "series") -> pd.DataFrame:
+    """A frame with several values a row as one with a row a value.
+
+    Args:
+        rows: With the columns that `values` names, and each with `_lo` and `_hi` (or without).
+        values: The new column's entry to the value's column.
+        into: The new column.
+
+    Returns:
+        The other columns of `rows`, `into`, `value`, `lo` and `hi`; one block a value.
+
+    >>> wide = pd.DataFrame({"judge": ["j"], "eo": [0.2], "eo_lo": [0.1], "eo_hi": [0.3], "dp": 1})
+    >>> long(wide, {"bias": "eo", "parity": "dp"})[["judge", "series", "value", "lo"]]
+      judge  series  value   lo
+    0     j    bias    0.2  0.1
+    1     j  parity    1.0  NaN
+    """
+    parts = []
+    for name, column in values.items():
+        bounds = {end: rows.get(f"{column}_{end}", np.nan) for end in ("lo", "hi")}
+        parts.append(rows.assign(**{into: name, "value": rows[column], **bounds}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def order(column: pd.Series) -> list[str]:
+    """The entries in the order of their first appearance; of a categorical, its own order."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return [entry for entry in column.cat.categories if column.eq(entry).any()]
+    return list(dict.fromkeys(column))
+
+
+def split(rows: pd.DataFrame, column: str | None) -> dict[str, pd.DataFrame]:
+    """The rows of each entry of a column, in their order; all under '' without a column."""
+    if column is None:
+        return {"": rows}
+    return {name: rows[rows[column].eq(name)] for name in order(rows[column])}
+
+
+def empty(width: float, height: float) -> Figure:
+    """An empty figure, in inches. Draw within `matplotlib.style.context(STYLE)`."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def grid(
+    heights: Mapping[str, float],
+    label: tuple[str, str],
+    *,
+    wrap: int = 4,
+    share_x: bool | str = True,
+    share_y: bool | str = True,
+    width: float = 0.0,
+    beside: float = 0.3,
+) -> tuple[Figure, list[Axes]]:
+    """A figure with at most `wrap` panels beside one another; spare places stay empty.
+
+    Args:
+        heights: By the heading of each panel its height with it, in inches.
+        label: Of the horizontal and of the vertical axis.
+        wrap: At most so many in a line, which is as high as its highest panel.
+        share_x: Whether panels have one horizontal axis.
+        share_y: Whether panels have one vertical axis, or (`row`) those beside one another.
+        width: Of the figure in inches; without it a page, or less for a single panel.
+        beside: What labels beside the panels take of the width.
+    """
+    inches, columns = list(heights.values()), min(wrap, len(heights))
+    tallest = [max(inches[first : first + columns]) for first in range(0, len(inches), columns)]
+    width = width or (PAGE if columns > 1 else SINGLE)
+    figure = empty(width, sum(tallest) + 0.75)
+    shape: dict[str, Any] = {"sharex": share_x, "sharey": share_y, "height_ratios": tallest}
+    places = figure.subplots(len(tallest), columns, squeeze=False, **shape).flat
+    panels = list(places[: len(heights)])
+    for spare in places[len(heights) :]:
+        spare.set_axis_off()
+    for axes, name in zip(panels, heights, strict=True):
+        axes.set_title(wrapped(str(name), (width - beside) / columns - 0.1))
+    # Above a spare place the ticks of a shared axis are needed again.
+    for axes in panels[-columns:]:
+        axes.tick_params(labelbottom=True)
+    figure.supxlabel(label[0])
+    figure.supylabel(label[1])
+    return figure, panels
+
+
+def wrapped(text: str, width: float) -> str:
+    """A bold text of 8 points in lines of a width in inches; line breaks stay."""
+    # A letter takes about 0.066 inches.
+    return "\n".join(textwrap.fill(line, int(width / 0.066)) for line in text.split("\n"))
+
+
+def weak(rows: pd.DataFrame) -> pd.Series:
+    """Whether each row has a value that is not to be relied on."""
+    return rows.get("hollow", pd.Series(False, rows.index)).eq(True)
+
+
+def dots(axes: Axes, rows: pd.DataFrame, x: pd.Series, y: pd.Series, look: Look, ms: float) -> None:
+    """Marks of a size in points, white inside where their rows are hollow."""
+    hollow = weak(rows)
+    for part, face in ((~hollow, look.color), (hollow, "white")):
+        if part.any():
+            axes.plot(x[part], y[part], look.marker, c=look.color, mfc=face, ms=ms)
+
+
+def announce(figure: Figure, rows: pd.DataFrame, shown: Looks, hollow: str, message: str) -> None:
+    """Name in a figure's legend all series with a name, and why some marks are hollow."""
+    axes = figure.axes[0]
+    for name, look in shown.items():
+        axes.plot([], [], look.marker, c=look.color, ls=look.dash, label=name)
+    if hollow and weak(rows).any():
+        axes.plot([], [], "o", c=GREY, mfc="white", label=hollow)
+    legend(figure, message=message)
+
+
+@style.context(STYLE)
+def legend(figure: Figure, handles: Sequence[Artist] = (), message: str = "") -> None:
+    """The legend of all panels above them; none where nothing is labelled.
+
+    Args:
+        figure: Theirs; a legend that it has gives way.
+        handles: Marks to show instead of those that the panels label.
+        message: What the figure shows, in bold above the legend; without it the former one's.
+    """
+    for former in list(figure.legends):
+        message = message or former.get_title().get_text()
+        former.remove()
+    labelled = [handle for axes in figure.axes for handle in axes.get_legend_handles_labels()[0]]
+    shown, room = list(handles or labelled), figure.get_figwidth()
+    told = wrapped(message, room - 0.15)
+    if not shown:
+        figure.suptitle(told, x=0.02, ha="left", size=8, weight="bold")
+        return
+    # At 7 points a letter takes about 0.058 inches, a mark with its gaps 0.5.
+    widths = [0.058 * len(str(one.get_label())) + 0.5 for one in shown]
+    columns = len(shown) if sum(widths) <= room else max(1, int(room / max(widths)))
+    # Lines of even length.
+    look: dict[str, Any] = {"ncols": -(-len(shown) // -(-len(shown) // columns))}
+    look |= {"title": told, "alignment": "left" if told else "center"}
+    look |= {"title_fontproperties": {"weight": "bold", "size": 8}}
+    figure.legend(handles=shown, loc="outside upper center", **look)
+
+
 def _places(rows: pd.DataFrame, row: str, group: str | None) -> dict[tuple[str, str], int]:
     """The line of each row, counted from the top; a group's heading has a line, under ''."""
     keys = [
         (name, entry)
-        for name, part in frame.split(rows, group).items()
-        for entry in [*[""] * bool(group), *frame.order(part[row])]
+        for name, part in split(rows, group).items()
+        for entry in [*[""] * bool(group), *order(part[row])]
     ]
     return {key: place for place, key in enumerate(keys)}
 
@@ -48,16 +280,14 @@ def forest(
     series: str = "series",
     group: str | None = None,
     panel: str | None = None,
-    wrap: int = 5,
     rows_by_panel: bool = False,
     joined: bool = False,
     reference: float | str | None = 0.0,
     limits: tuple[float, float] | None = None,
-    share_x: bool = True,
     hollow: str = "",
     note: str | None = None,
-    width: float = 0.0,
     message: str = "",
+    **layout: Any,
 ) -> Figure | None:
     """A row an entry of a column, in each a mark with its interval for each series.
 
@@ -70,17 +300,15 @@ def forest(
         series: The column of the series, if there is one. What has no name is not in the legend.
         group: A column that groups the rows, each group under its heading.
         panel: A column with a panel an entry.
-        wrap: At most so many panels beside one another.
         rows_by_panel: Whether each panel has rows of its own; else they share them.
         joined: Whether the marks of a row stand on one line, which a rule joins.
         reference: Where a thin line stands: a value that means none, or the column that holds it.
         limits: Of the horizontal axis.
-        share_x: Whether panels have one horizontal axis.
         hollow: Why marks are hollow, for the legend.
         note: A column of texts for the right-hand side, the same in every series of a row; such as
-            the number of pairs.
-        width: Of the figure in inches; without it a page, or less for a single panel without note.
+            the number of pairs. It takes a page.
         message: What the figure shows, above its legend.
+        layout: Of `grid`: `wrap` (5), `share_x`, `width`.
 
     Returns:
         The figure; `legend` again after adding labelled marks to it. None without any value.
@@ -94,24 +322,27 @@ def forest(
         return None
     rows = (rows if series in rows else rows.assign(**{series: ""})).reset_index(drop=True)
     known = rows[rows["value"].notna()]
-    shown = frame.looks_of(known, series, looks)
+    shown = looks_of(known, series, looks, joined=False)
     group = group if group and rows[group].nunique() > 1 else None
     apart = len(shown) > 1 and not joined
     step = 2 * AIR + STEP * (len(shown) - 1) * apart
-    parts = frame.split(rows, panel)
-    within = parts if rows_by_panel else dict.fromkeys(parts, rows)
-    places_of = {name: _places(of, row, group) for name, of in within.items()}
+    parts = split(rows, panel)
+    places_of = {
+        name: _places(part if rows_by_panel else rows, row, group) for name, part in parts.items()
+    }
     heights = {name: step * len(places) + 0.45 for name, places in places_of.items()}
+    layout = {"wrap": 5, "share_y": not rows_by_panel, "width": PAGE * bool(note)} | layout
+    columns = min(layout["wrap"], len(parts))
     longest = max(len(entry) for places in places_of.values() for _, entry in places)
-    columns = min(wrap, len(parts))
     beside = 0.058 * longest * (columns if rows_by_panel else 1)
-    shape: dict[str, Any] = {"share_x": share_x, "share_y": not rows_by_panel, "beside": beside}
-    shape["width"] = width or PAGE * bool(note)
-    figure, panels = frame.grid(heights, wrap, (label, ""), **shape)
+    figure, panels = grid(heights, (label, ""), beside=beside, **layout)
     for axes, part, places in zip(panels, parts.values(), places_of.values(), strict=True):
         keys = zip(part[group] if group else [""] * len(part), part[row], strict=True)
         at = pd.Series([places[key] for key in keys], part.index, dtype=float)
-        _name_rows(axes, places)
+        axes.set_yticks(range(len(places)), [entry or name for name, entry in places])
+        axes.set_ylim(len(places) - 0.4, -0.6)
+        for tick, (_, entry) in zip(axes.yaxis.get_major_ticks(), places, strict=True):
+            tick.label1.set_fontweight("normal" if entry else "bold")
         if joined:
             ends = part["value"].groupby(at)
             axes.hlines([*ends.groups], ends.min(), ends.max(), color=GREY, lw=0.8, alpha=0.5)
@@ -129,29 +360,20 @@ def forest(
         for one, look in shown.items():
             drawn = part[part[series].eq(one)]
             if "lo" in drawn:
-                colors = [(look.color, FADED if weak else 1.0) for weak in frame.weak(drawn)]
+                colors = [(look.color, FADED if faint else 1.0) for faint in weak(drawn)]
                 axes.hlines(at[drawn.index], drawn["lo"], drawn["hi"], color=colors, lw=1.1)
-            frame.dots(axes, drawn, drawn["value"], at[drawn.index], look, 4.2)
+            dots(axes, drawn, drawn["value"], at[drawn.index], look, 4.2)
         axes.locator_params(axis="x", nbins=max(3, int(1.5 * figure.get_figwidth() / columns)))
         if limits:
             axes.set_xlim(limits)
-    unjoined = {name: look._replace(dash="none") for name, look in shown.items()}
-    frame.announce(figure, known, unjoined, hollow, message)
+    announce(figure, known, shown, hollow, message)
     return figure
-
-
-def _name_rows(axes: Axes, places: Mapping[tuple[str, str], int]) -> None:
-    """Names of rows beside them, those of groups bold and in a line of their own."""
-    axes.set_yticks(range(len(places)), [entry or name for name, entry in places])
-    axes.set_ylim(len(places) - 0.4, -0.6)
-    for tick, (_, entry) in zip(axes.yaxis.get_major_ticks(), places, strict=True):
-        tick.label1.set_fontweight("normal" if entry else "bold")
 
 
 def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float) -> None:
     """A line with its band, from left to right; what is hollow or not joined has bars."""
     rows = rows.sort_values(x, kind="stable")
-    joined = ~frame.weak(rows) & (look.dash != "none")
+    joined = ~weak(rows) & (look.dash != "none")
     firm, beside, faint = rows[joined], rows[~joined], (look.color, 0.6)
     if "lo" in rows:
         band = firm[x], firm["lo"], firm["hi"]
@@ -160,7 +382,7 @@ def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float) -> Non
     if f"{x}_lo" in rows:
         axes.hlines(rows["value"], rows[f"{x}_lo"], rows[f"{x}_hi"], color=faint, linewidth=0.7)
     axes.plot(firm[x], firm["value"], color=look.color, linestyle=look.dash, linewidth=1.0)
-    frame.dots(axes, rows, rows[x], rows["value"], look, size)
+    dots(axes, rows, rows[x], rows["value"], look, size)
 
 
 @style.context([STYLE, {"axes.grid.axis": "y"}])
@@ -172,17 +394,14 @@ def lines(
     looks: Looks | None = None,
     series: str = "series",
     panel: str | None = None,
-    wrap: int = 4,
     joined: bool = True,
     reference: float | None = None,
     limits: tuple[float, float] | None = None,
-    share_x: bool | str = True,
-    share_y: bool | str = True,
     hollow: str = "",
     size: float = 3.2,
-    width: float = 0.0,
     height: float = 0.0,
     message: str = "",
+    **layout: Any,
 ) -> Figure | None:
     """A line a series, a panel an entry of a column; or points in a plane.
 
@@ -195,17 +414,14 @@ def lines(
             `looks_of` has them.
         series: The column of the series. What has no name is not in the legend.
         panel: A column with a panel an entry.
-        wrap: At most so many panels beside one another.
         joined: Whether lines join the marks; else they are points.
         reference: Where a thin horizontal line stands: a value that means none.
         limits: Of the vertical axis.
-        share_x: Whether panels have one horizontal axis.
-        share_y: Whether panels have one vertical axis, or (`row`) those beside one another.
         hollow: Why marks are hollow, for the legend.
         size: Of a mark, in points.
-        width: Of the figure in inches; without it a page, or less for a single panel.
         height: Of a panel in inches.
         message: What the figure shows, above its legend.
+        layout: Of `grid`: `wrap`, `share_x`, `share_y`, `width`.
 
     Returns:
         The figure; `legend` again after adding labelled marks to it. None without any value.
@@ -218,15 +434,12 @@ def lines(
     rows = rows[rows["value"].notna() & rows[x].notna()]
     if rows.empty:
         return None
-    shown = frame.looks_of(rows, series, looks)
-    if not joined:
-        shown = {name: look._replace(dash="none") for name, look in shown.items()}
+    shown = looks_of(rows, series, looks, joined=joined)
     names = rows[x].cat.categories if isinstance(rows[x].dtype, pd.CategoricalDtype) else []
     rows = rows.assign(**{x: rows[x].cat.codes}) if len(names) else rows
-    parts = frame.split(rows, panel)
-    heights = dict.fromkeys(parts, height or (1.25 if width else 1.7))
-    shape: dict[str, Any] = {"share_x": share_x, "share_y": share_y, "width": width}
-    figure, panels = frame.grid(heights, wrap, label, **shape)
+    parts = split(rows, panel)
+    height = height or (1.25 if "width" in layout else 1.7)
+    figure, panels = grid(dict.fromkeys(parts, height), label, **layout)
     for axes, part in zip(panels, parts.values(), strict=True):
         if reference is not None:
             axes.axhline(reference, color=GREY, linewidth=0.7)
@@ -239,51 +452,5 @@ def lines(
         if limits:
             axes.set_ylim(limits)
         axes.grid(visible=not joined, axis="x")
-    frame.announce(figure, rows, shown, hollow, message)
-    return figure
-
-
-@style.context([STYLE, {"axes.grid": False, "xtick.major.size": 0}])
-def heatmap(
-    rows: pd.DataFrame,
-    *,
-    row: str,
-    column: str,
-    label: tuple[str, str],
-    panel: str,
-    wrap: int = 4,
-) -> Figure | None:
-    """A matrix an entry of `panel`, each cell shaded by its value and holding a text.
-
-    Args:
-        rows: A long frame with a row a cell: its `value` from 0 to 1, its `text`, and the columns
-            named below.
-        row: The column whose entries are the rows.
-        column: The column whose entries are the columns.
-        label: Of the horizontal and of the vertical axis.
-        panel: A column with a matrix an entry, its title.
-        wrap: At most so many matrices beside one another.
-
-    >>> cells = {"human": "own", "judge": ["own", "other"], "text": "", "value": 0.5, "panel": "j"}
-    >>> where = {"row": "human", "column": "judge", "panel": "panel"}
-    >>> figure = heatmap(pd.DataFrame(cells), **where, label=("judge", "human"))
-    >>> figure.axes[0].get_title(loc="left")
-    'j'
-    """
-    if rows["value"].isna().all():
-        return None
-    across, down = frame.order(rows[column]), frame.order(rows[row])
-    parts = frame.split(rows, panel)
-    figure, panels = frame.grid(dict.fromkeys(parts, 0.35 * len(down) + 0.5), wrap, label)
-    # The darkest shade leaves its text readable.
-    look = {"cmap": "Blues", "vmin": 0, "vmax": 1.15, "cbar": False, "annot_kws": {"size": 7}}
-    for axes, part in zip(panels, parts.values(), strict=True):
-        cells = part.set_index([row, column])[["value", "text"]].unstack().reindex(down)
-        values, texts = (cells[name].reindex(columns=across) for name in ("value", "text"))
-        named = {"xticklabels": across, "yticklabels": down}
-        sns.heatmap(values.astype(float), annot=texts, fmt="", ax=axes, **named, **look)
-        axes.set(xlabel="", ylabel="")
-        axes.tick_params(rotation=0)
-        axes.spines[:].set_visible(False)
-    frame.legend(figure)
+    announce(figure, rows, shown, hollow, message)
     return figure

@@ -1,13 +1,78 @@
-"""Tables as readers see them: intervals in one cell, names in words."""
+"""Words for readers: names, parts of captions, and tables with an interval in one cell.
+
+What pictures and tables call data sets, languages and models stands in data/names.csv. A chapter
+writes a caption in one f-string: what the figure shows, how many rows it draws and what was
+dropped. A caption describes; what follows from a figure stands in the chapter.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 
 import pandas as pd
 from IPython.display import HTML, display
 
-from selfpref.plots.captions import signed
+from selfpref import paths
 from selfpref.texts import visible
+
+COLUMNS = (
+    *("dataset", "judge", "responder", "opponent", "who", "votes_of"),
+    *("model", "system", "control", "language"),
+)
+# Longer names would leave no room for what they name.
+LONGEST = 32
+
+
+@cache
+def _known() -> dict[str, str]:
+    table = pd.read_csv(paths.names_file())
+    return dict(zip(table["name"], table["shown"], strict=True))
+
+
+def called(names: Iterable[str]) -> list[str]:
+    """Names by those that readers know; a user's own by theirs, cut if long."""
+    known = [str(_known().get(name, name)) for name in names]
+    return [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in known]
+
+
+def readable(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with `called` names in the columns that hold names."""
+    named = {name: called(rows[name]) for name in COLUMNS if name in rows}
+    return rows.assign(**{name: pd.Series(of, rows.index, "str") for name, of in named.items()})
+
+
+def beyond(rows: pd.DataFrame, value: str = "", at: float = 0.0) -> tuple[int, int]:
+    """How many intervals lie below a value, and how many above it.
+
+    Args:
+        rows: With `lo` and `hi`, or `<value>_lo` and `<value>_hi`.
+        value: The column whose bounds these are.
+        at: The value.
+
+    >>> beyond(pd.DataFrame({"lo": [0.1, -1.0], "hi": [0.2, 1.0]}))
+    (0, 1)
+    """
+    lo, hi = (f"{value}_{end}" if value else end for end in ("lo", "hi"))
+    return int(rows[hi].lt(at).sum()), int(rows[lo].gt(at).sum())
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with the sign that typography gives it; what rounds to 0 has none.
+
+    >>> signed(-0.5), signed(-0.001)
+    ('−0.50', '0.00')
+    """
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def span(counts: "pd.Series[int]") -> str:
+    """The least and the greatest count, once where they are equal.
+
+    >>> span(pd.Series([50, 50])), span(pd.Series([3, 10]))
+    ('50', '3 to 10')
+    """
+    return " to ".join(dict.fromkeys(f"{end:g}" for end in (counts.min(), counts.max())))
+
 
 # Columns whose short names need words; of the others `_` becomes a space.
 WORDS = {"eo": "equal opportunity", "dp": "demographic parity"}
@@ -53,16 +118,18 @@ def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
     frame = frame.dropna(axis="columns", how="all").infer_objects()
     names = [name for name in columns or frame if name in frame]
     order = names if "lo" in columns else [*frame]
-    bounds = {name: _bounds(name, frame, order) for name in names}
-    inside = {edge for pair in bounds.values() for edge in pair}
-    made, kinds = {}, pd.api.types
-    for name in [name for name in names if name not in inside]:
+    made, inside, kinds = {}, set[str](), pd.api.types
+    for name in names:
+        if name in inside:
+            continue
         values, texts = frame[name], frame[name].map(_text)
+        bounds = _bounds(name, frame, order)
+        inside |= {*bounds}
         if kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values):
             whole = values.dropna().mod(1).eq(0).all()
-            cells = frame[[name, *bounds[name]]].itertuples(index=False, name=None)
+            cells = frame[[name, *bounds]].itertuples(index=False, name=None)
             texts = pd.Series([_number(*cell, whole=whole) for cell in cells], frame.index)
-            few = f"{name}_few" if f"{name}_few" in frame else "few" if bounds[name] else ""
+            few = f"{name}_few" if f"{name}_few" in frame else "few" if bounds else ""
             if few in frame:
                 texts = texts.mask(frame[few].eq(True) & texts.ne(""), FEW)
         made[WORDS.get(name, name.replace("_", " "))] = texts

@@ -7,7 +7,6 @@ the text can be taken for a verdict, and the judge gives the marks alone, which 
 The testbed's are roles instead of words.
 """
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,14 +15,12 @@ from pathlib import Path
 
 from selfpref.lab import dialogues, tokenizer
 from selfpref.models import MARKER, Prompt
-from selfpref.prompts.authors import text
+from selfpref.prompts import Texts
+from selfpref.prompts.downloaded import text
 from selfpref.prompts.rubric import CRITERIA, TOP, read_marks, read_total
-from selfpref.prompts.texts import Texts
 
-_LETTERS = "ABCDEFGHIJ"
+LETTERS = "ABCDEFGHIJ"
 TEXTS = Texts(Path(__file__).with_name("choices.yaml"))
-
-
 # The total of the rubric, and its marks.
 Marked = tuple[int | None, list[int] | None]
 
@@ -55,31 +52,24 @@ class ChoicePrompts:
     marker: str = MARKER
 
 
-def _added(marks: object) -> Marked:
+def _added(marks: Sequence[str]) -> Marked:
     """Eleven marks of 0 or 1 and their sum; nothing of what is anything else."""
-    if not isinstance(marks, list) or len(marks) != TOP:
+    if len(marks) != TOP or not {*marks} <= {"0", "1"}:
         return None, None
-    good = all(type(mark) is int and mark in (0, 1) for mark in marks)
-    return (sum(marks), marks) if good else (None, None)
+    read = [int(mark) for mark in marks]
+    return sum(read), read
 
 
 def _plain_prefer(question: str, responses: Sequence[str]) -> Prompt:
-    letters = ", ".join(_LETTERS[: len(responses)])
-    shown = list(zip(_LETTERS, responses, strict=False))
+    letters = ", ".join(LETTERS[: len(responses)])
+    shown = list(zip(LETTERS, responses, strict=False))
     return TEXTS.prompt("prefer", question=question, responses=shown, letters=letters)
 
 
-def _plain_rubric(question: str, response: str) -> Prompt:
-    criteria = list(CRITERIA.values())
-    return TEXTS.prompt("rubric", question=question, response=response, criteria=criteria)
-
-
 def _plain_marks(reply: str) -> Marked:
-    found = re.findall(r"\{[^{}]*\}", reply)
-    try:
-        return _added(json.loads(found[0]).get("marks") if len(found) == 1 else None)
-    except json.JSONDecodeError:
-        return None, None
+    objects = re.findall(r"\{[^{}]*\}", reply)
+    listed = re.findall(r'"marks"\s*:\s*\[(.*?)\]', objects[0], re.DOTALL) if objects else []
+    return _added(re.findall(r"[^,\s]+", listed[0] if listed and len(objects) == 1 else ""))
 
 
 _program = partial(text, "livebench", "agents.py")
@@ -112,7 +102,7 @@ CHOICE_PROMPTS = {
         letters=dialogues.LETTERS,
         tie=(dialogues.TIE,),
         rubric=lambda *asked: Prompt(tokenizer.rating_messages(*asked), dialogues.RUBRIC_OPEN),
-        marks=lambda reply: _added([{"0": 0, "1": 1}.get(word) for word in reply.split()]),
+        marks=lambda reply: _added(reply.split()),
         mark_tokens=TOP + 1,
     ),
     "authors": ChoicePrompts(
@@ -131,9 +121,11 @@ CHOICE_PROMPTS = {
     "plain": ChoicePrompts(
         respond=lambda question: Prompt((("user", question),)),
         prefer=_plain_prefer,
-        letters=tuple(_LETTERS),
+        letters=tuple(LETTERS),
         tie=("tie",),
-        rubric=_plain_rubric,
+        rubric=lambda question, response: TEXTS.prompt(
+            "rubric", question=question, response=response, criteria=CRITERIA
+        ),
         marks=_plain_marks,
         mark_tokens=100,
     ),

@@ -9,20 +9,20 @@ A reply without a total has none; it is never a zero.
 
 import re
 
-# One mark of 0 or 1 for each criterion: its name, and how the prompt words it.
-CRITERIA = {
-    "instruction following": "It does what the request asks, in the form that was asked for.",
-    "relevance": "It stays on the subject.",
-    "helpfulness": "It helps the person who asked.",
-    "accuracy of claims": "What it states as fact is true.",
-    "no misleading information": "Nothing in it misleads.",
-    "no hallucinations": "Nothing in it is made up.",
-    "numbers and calculations": "Its numbers and calculations are right.",
-    "readability": "It is easy to read.",
-    "language mechanics": "Its spelling, grammar and notation are sound.",
-    "outline and coherence": "It is well ordered and hangs together.",
-    "concision": "It is no longer than it has to be.",
-}
+# What earns one mark each, as the prompt words it.
+CRITERIA = (
+    "It does what the request asks, in the form that was asked for.",
+    "It stays on the subject.",
+    "It helps the person who asked.",
+    "What it states as fact is true.",
+    "Nothing in it misleads.",
+    "Nothing in it is made up.",
+    "Its numbers and calculations are right.",
+    "It is easy to read.",
+    "Its spelling, grammar and notation are sound.",
+    "It is well ordered and hangs together.",
+    "It is no longer than it has to be.",
+)
 # The highest total: the sum of all marks.
 TOP = len(CRITERIA)
 

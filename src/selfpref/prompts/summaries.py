@@ -4,20 +4,19 @@ A question stands at the end, after article and summaries, so that the questions
 share all but their last words. Answers are single tokens: `1` or `2` for the summary read first or
 second, yes or no, a score from 1 to 5.
 
-`authors` are the study's own, as they asked GPT models: downloaded at a pinned commit (`authors`).
-Which system prompt stood before its control questions is not in the program; here it is that of
-recognition. `plain` is worded by this project, for any chat model; `lab` is the testbed's.
+`authors` are the study's own, as they asked GPT models, downloaded at a pinned commit. Which system
+prompt stood before its control questions is not in the program; here it is that of recognition.
+`plain` is worded by this project, for any chat model; `lab` is the testbed's.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from selfpref.lab import summaries as lab
 from selfpref.models import Prompt
-from selfpref.prompts.authors import text
-from selfpref.prompts.texts import Texts
+from selfpref.prompts import Texts
+from selfpref.prompts.downloaded import text
 
 LABELS = ("1", "2")
 SCORES = ("1", "2", "3", "4", "5")
@@ -29,7 +28,8 @@ class SummaryLayout:
     """The prompts of one experiment on summaries.
 
     Attributes:
-        forms: Reader of the articles to the prompt that asks for its kind of summary of an article.
+        write: From a kind of articles (a reader of them) and an article to the prompt that asks for
+            its summary.
         pair: From task, article and two summaries in presented order to the prompt whose next
             token is one of `LABELS`.
         single: From task (`recognition`, `quality`), article and summary to the prompt whose next
@@ -38,15 +38,11 @@ class SummaryLayout:
         no: Forms of no.
     """
 
-    forms: Mapping[str, Callable[[str], Prompt]]
+    write: Callable[[str, str], Prompt]
     pair: Callable[[str, str, str, str], Prompt]
     single: Callable[[str, str, str], Prompt]
     yes: tuple[str, ...] = ("Yes", "yes")
     no: tuple[str, ...] = ("No", "no")
-
-
-def _plain(name: str, names: str, *texts: str) -> Prompt:
-    return TEXTS.prompt(name, **dict(zip(names.split(), texts, strict=True)))
 
 
 # What is asked, in the authors' names: the system prompt, and the question in `prompts.py` or,
@@ -66,9 +62,8 @@ _ASKED = {
 }
 
 
-def _authors(task: str, names: str, *texts: str) -> Prompt:
+def _authors(task: str, **values: str) -> Prompt:
     system, asked = _ASKED[task]
-    values = dict(zip(names.split(), texts, strict=True))
     if "." in asked:
         question = text("panickssery", "models.py", asked, values=values)
     else:
@@ -76,24 +71,27 @@ def _authors(task: str, names: str, *texts: str) -> Prompt:
     return Prompt((("system", text("panickssery", "prompts.py", system)), ("user", question)))
 
 
-KINDS = ("xsum", "cnn-dailymail")
 SUMMARY_LAYOUTS = {
     "lab": SummaryLayout(
-        {"lab": lambda article: Prompt(lab.messages("write", article))},
+        lambda _, article: Prompt(lab.messages("write", article)),
         lambda *asked: Prompt(lab.messages(*asked)),
         lambda *asked: Prompt(lab.messages(*asked)),
         yes=("yes",),
         no=("no",),
     ),
     "authors": SummaryLayout(
-        {kind: partial(_authors, kind, "article") for kind in KINDS},
-        lambda task, *texts: _authors(task, "article summary1 summary2", *texts),
-        lambda task, *texts: _authors(f"single {task}", "article summary", *texts),
+        lambda kind, article: _authors(kind, article=article),
+        lambda task, article, first, second: _authors(
+            task, article=article, summary1=first, summary2=second
+        ),
+        lambda task, article, own: _authors(f"single {task}", article=article, summary=own),
     ),
     "plain": SummaryLayout(
-        {kind: partial(_plain, kind, "article") for kind in KINDS},
-        partial(_plain, "pair", "task article first second"),
-        partial(_plain, "single", "task article summary"),
+        lambda kind, article: TEXTS.prompt(kind, article=article),
+        lambda task, article, first, second: TEXTS.prompt(
+            "pair", task=task, article=article, first=first, second=second
+        ),
+        lambda task, article, own: TEXTS.prompt("single", task=task, article=article, summary=own),
     ),
 }
 PLAIN = SUMMARY_LAYOUTS["plain"]

@@ -10,6 +10,7 @@ import io
 import re
 import shutil
 import tempfile
+from contextlib import redirect_stderr
 from html import escape
 from pathlib import Path
 
@@ -18,9 +19,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from sphinx.application import Sphinx
-from sphinx.util.console import strip_escape_sequences
-from sphinx.util.docutils import docutils_namespace, patch_docutils
+from sphinx.cmd.build import build_main
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
@@ -87,31 +86,31 @@ def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
 
 def _lay_out(params: Params, folder: Path) -> None:
     """Write what Sphinx reads: the chapters, and in Markdown the pages that lead to them."""
-    source, figures = paths.figures_dir(params.profile), folder / FIGURES
+    source, figures, root = paths.figures_dir(params.profile), folder / FIGURES, paths.root()
     source.mkdir(parents=True, exist_ok=True)
     shutil.copytree(source, figures, ignore=LEFT_OUT)
-    shutil.copytree(paths.root() / TESTBED, folder / "testbed")
+    shutil.copytree(root / TESTBED, folder / "testbed")
     titles, pictures = dict[str, str](), dict[str, str]()
     found = dict[tuple[str, str], pd.DataFrame]()
     for key in [*params.studies, "beyond"]:
         if (path := paths.report_dir(params.profile) / f"{key}.ipynb").is_file():
             chapter = laid_out(nbformat.read(path, 4), pictures)
             nbformat.write(chapter, folder / f"{key}.ipynb")
-            titles[key] = heading(chapter)
+            titles[key] = next(title for level, title in map(heading, chapter.cells) if level)
             found |= {(key, name): one for name, one in tables(figures / key).items()}
+    first, others = judges.first(found)
     claims = pd.read_csv(shutil.copy(paths.claims_file(), folder))
     rules = params.profile == paths.RELEASED
-    for page in (MEASURE, *([RULES] if rules else [])):
-        text = (paths.root() / page).read_text(encoding="utf-8")
+    values = {"params": params, "titles": titles, "figures": figures, "pictures": pictures}
+    values |= {"root": root, "read": nbformat.read, "rules": rules}
+    values |= {"claims": claims.to_dict("records"), "counted": counted(claims)}
+    values |= {"first": judges.markdown(first), "others": judges.markdown(others)}
+    values["marks"] = first.loc[first.index == "livebench", judges.FIRST[2]].tolist()
+    for page in (MEASURE, *[RULES] * rules):
+        text = (root / page).read_text(encoding="utf-8")
         for key in titles:
             text = text.replace(f"({BESIDE}{key}.ipynb)", f"({key}.ipynb)")
         write_text(folder / Path(page).name, OUTSIDE.sub(r"\1", text))
-    values = {"params": params, "titles": titles, "figures": figures, "pictures": pictures}
-    values |= {"root": paths.root(), "read": nbformat.read}
-    values |= {"claims": claims.to_dict("records"), "counted": counted(claims), "rules": rules}
-    first, others = judges.first(found)
-    values["first"], values["others"] = judges.markdown(first), judges.markdown(others)
-    values["marks"] = first.loc[first.index == "livebench", judges.FIRST[2]].tolist()
     loader = PackageLoader("selfpref.report")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)
     code = (f"{room}-code.md" for room in [*titles, "statistics"])
@@ -128,7 +127,7 @@ def build(params: Params) -> Path:
     Raises:
         SelfprefError: Sphinx had something to complain about, such as a dead link.
     """
-    folder = paths.report_dir(params.profile)
+    folder, said = paths.report_dir(params.profile), io.StringIO()
     with (
         atomic_folder(folder / BOOK) as scratch,
         tempfile.TemporaryDirectory(prefix="selfpref-") as temporary,
@@ -139,10 +138,10 @@ def build(params: Params) -> Path:
         _lay_out(params, sources)
         page = (sources / JUDGES).read_text(encoding="utf-8")
         write_text(folder / JUDGES, page.replace("](measure.md)", f"](../../{MEASURE})"))
-        said, settings = io.StringIO(), Path(__file__).parent
-        with docutils_namespace(), patch_docutils():
-            Sphinx(sources, settings, book, trees, "html", status=None, warning=said).build()
-        if complaints := strip_escape_sequences(said.getvalue()).splitlines():
+        with redirect_stderr(said):
+            where = "-c", Path(__file__).parent, "-d", trees, sources, book
+            build_main(["--quiet", "--no-color", *map(str, where)])
+        if complaints := said.getvalue().splitlines():
             first = complaints[0].replace(f"{sources}/", "")
             raise SelfprefError(f"the book, {len(complaints)} complaints of Sphinx: {first}")
         # Of use to a second build from the same sources alone.

@@ -10,7 +10,7 @@ import pandas as pd
 
 from selfpref.card import marks
 from selfpref.card.rule import Answer, answer, on_both_sides, said
-from selfpref.plots.names import called
+from selfpref.plots.show import called
 from selfpref.statistics.scaled import EACH
 from selfpref.statistics.third import BOTH
 from selfpref.tables.parts import ITEMS

@@ -20,7 +20,7 @@ from typing import Any
 import pandas as pd
 
 from selfpref.params import Panickssery, Tuning
-from selfpref.plots.names import called
+from selfpref.plots.show import called
 
 COLUMNS = ["evaluator", "family", "trained_on", "variant", "examples", "held_out_from"]
 BASE, TUNED, REPLAY = "base", "self-recognition", "self-recognition-replay"

@@ -5,13 +5,12 @@ judge, the untuned ones included: all are compared on the same articles.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 
 from selfpref import paths, tables
-from selfpref.ask import NO_EXAMPLE, example
 from selfpref.ask.responding import respond as answered
-from selfpref.ask.responding import tallied
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic_folder, write_text
 from selfpref.models import calls as models
@@ -43,7 +42,7 @@ def respond(
     for dataset, entry in params.panickssery.articles.items():
         items = tables.read(params.profile, "items", STUDY.name, [dataset])
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
-            form = SUMMARY_LAYOUTS[use.prompts].forms[entry.kind]
+            form = partial(SUMMARY_LAYOUTS[use.prompts].write, entry.kind)
             table, counts[dataset] = answered(items, model, asked, form, use, seed=params.seed)
         table = table.assign(text=[news.clean(text, entry.kind) for text in table["text"]])
         made.append(table)
@@ -52,7 +51,7 @@ def respond(
     return {
         "responses": tables.together("responses", made),
         "truths": pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
-        "dropped": tallied(counts),
+        "dropped": pd.DataFrame(counts).T,
     }
 
 
@@ -98,16 +97,14 @@ def recognise_tuned(params: Params, key: str) -> dict[str, pd.DataFrame]:
         key: A key of `panickssery.finetune`.
 
     Returns:
-        verdicts, ratings, and `example`: the first question with its answer; without rows where
-        the entry only exports examples.
+        verdicts and ratings; without rows where the entry only exports examples.
     """
     export = params.panickssery.finetune[key].method == "export"
     found = each(_recognise_tuned, [] if export else _evaluators(params, key))
-    made = {
+    return {
         name: tables.together(name, [part[name] for part in found])
         for name in ("verdicts", "ratings")
     }
-    return {**made, "example": found[0]["example"] if found else NO_EXAMPLE}
 
 
 def _evaluators(params: Params, key: str) -> list[tuple[Params, str, str, str, str]]:
@@ -130,8 +127,7 @@ def _recognise_tuned(
     tuned |= {"model": str(folder.relative_to(paths.root()))}
     entry, read = params.models[base].model_copy(update=tuned), Verdicts(min_mass=use.min_mass)
     with models.open_model(params, base, "", f"recognise {evaluator}", entry) as asked:
-        made = _judged(params, base, evaluator, asked, use.prompts, read)
-        return made | {"example": example(asked)}
+        return _judged(params, base, evaluator, asked, use.prompts, read)
 
 
 def finetune(params: Params, key: str) -> dict[str, pd.DataFrame]:

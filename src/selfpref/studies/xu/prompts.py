@@ -2,7 +2,7 @@ r"""Prompts of self-refinement: write, say what is wrong, write better.
 
 Those of `plain` are worded by this project, in `prompts.yaml`; the testbed's are in
 `selfpref.studies.xu.lab`. `AUTHORS` are the study's own, as they asked models behind APIs:
-downloaded at a pinned commit (`selfpref.prompts.authors`). All name the languages of the item and
+downloaded at a pinned commit (`prompts.downloaded`). All name the languages of the item and
 are the same at every step, which takes three changes to the authors':
 
 - Their request for a better translation says "Yorba-to-English" whatever the languages are; here it
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from selfpref.models import MARKER, Prompt
-from selfpref.prompts.authors import text
-from selfpref.prompts.texts import Texts
+from selfpref.prompts import Texts
+from selfpref.prompts.downloaded import text
 from selfpref.studies.xu.items import Item, Task
 
 TEXTS = Texts(Path(__file__).with_name("prompts.yaml"))
