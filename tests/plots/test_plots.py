@@ -75,14 +75,14 @@ def test_outputs_are_the_same_bytes_every_time_and_all_that_is_left(tmp_path, mo
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "former.svg").touch()
-        gallery = Gallery(tmp_path / name)
+        gallery = Gallery(tmp_path / name, ["svg", "pdf", "tex"])
         gallery.add("f", forest(ROWS, row="judge", label="bias"), ROWS, "a caption")
         gallery.add("empty", None, None, "no rows.")
         gallery.prune()
     assert told[-1].data == "Not drawn: no rows."
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
     assert one == two
-    assert set(one) == {"f.csv", "f.svg"}
+    assert set(one) == {"f.csv", "f.pdf", "f.svg", "f.tex"}
 
 
 def test_pictures_do_not_depend_on_the_fonts_of_the_machine(tmp_path):
@@ -98,11 +98,12 @@ def test_cells_are_what_a_spreadsheet_neither_runs_nor_breaks(tmp_path):
     begins = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(1)", "\t=1"]
     texts = [*begins, None, "a=b", "a\rb\r\nc"]
     table = pd.DataFrame({"text": texts, "number": [-1.5, *[2.0] * 6, None]})
-    Gallery(tmp_path).table(table, "t")
+    Gallery(tmp_path, ["tex"]).table(table, "t")
     with open(tmp_path / "t.csv", newline="") as handle:
         texts, numbers = zip(*csv.reader(handle), strict=True)
     assert texts == ("text", *(f"'{begin}" for begin in begins), "", "a=b", "a\nb\nc")
     assert numbers == ("number", "-1.5", *["2"] * 6, "")
+    assert "a=b & 2.000" in (tmp_path / "t.tex").read_text()
 
 
 def test_texts_of_data_are_shown_literally(tmp_path):

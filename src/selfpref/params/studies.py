@@ -177,6 +177,8 @@ class Params(Section):
         seed: Of sampling and resampling.
         offline: Whether model calls are replayed, and one that is missing is an error.
         studies: Which are computed and drawn.
+        figures: What is written beside CSV: pictures (svg, which is always there, and pdf) and
+            tables (tex).
     """
 
     profile: Slug
@@ -186,6 +188,7 @@ class Params(Section):
     lab: Lab
     models: dict[Slug, Model]
     bootstrap: Bootstrap
+    figures: list[Literal["svg", "pdf", "tex"]]
     wataoka: Wataoka
     livebench: Livebench
     panickssery: Panickssery

@@ -1,10 +1,11 @@
 """Save pictures and tables as the same bytes on every run.
 
 A picture goes out as SVG without dates, its caption inside the file as a description, a table as
-CSV.
+CSV. For a paper, PDF and LaTeX (rounded) stand beside them on request.
 """
 
 import io
+from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from selfpref.files import write_text
+from selfpref.files import atomic, write_text
 from selfpref.plots.marks import STYLE
 from selfpref.say import SENTENCES
 from selfpref.texts import visible
@@ -47,6 +48,7 @@ def _settle(figure: Figure) -> None:
     engine = figure.get_layout_engine()
     if engine is not None and figure.axes:
         engine.execute(figure)
+    # Not `none`: with an engine that does nothing every format would be drawn twice.
     figure.set_layout_engine(None)
     for axes in figure.axes:
         left, bottom, width, height = (round(edge, 6) for edge in axes.get_position().bounds)
@@ -69,16 +71,19 @@ class Gallery:
 
     Args:
         folder: Where they go.
+        formats: With `pdf` every picture, with `tex` every table is written in that format too.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self._made = folder, {folder / SENTENCES}
+    def __init__(self, folder: Path, formats: Collection[str] = ("svg",)) -> None:
+        self.folder, self.formats = folder, formats
+        self._made = {folder / SENTENCES}
         own_fonts()
 
-    def _write(self, name: str, text: str) -> None:
-        """Write an output, which is one of this run's from now on."""
-        self._made.add(self.folder / name)
-        write_text(self.folder / name, text)
+    def _path(self, name: str, kind: str) -> Path:
+        """Where an output goes, which is one of this run's from now on."""
+        path = self.folder / f"{name}.{kind}"
+        self._made.add(path)
+        return path
 
     @style.context(STYLE)
     def figure(self, figure: Figure, name: str, caption: str) -> None:
@@ -94,7 +99,11 @@ class Gallery:
         fields = {"Title": name, "Description": caption, "Date": None}
         figure.savefig(drawn, format="svg", metadata=fields)
         # Labels of ticks are made while it is drawn, and a control character breaks the file.
-        self._write(f"{name}.svg", visible(drawn.getvalue()))
+        write_text(self._path(name, "svg"), visible(drawn.getvalue()))
+        if "pdf" in self.formats:
+            fields = {"Title": name, "Subject": caption, "CreationDate": None, "ModDate": None}
+            with atomic(self._path(name, "pdf")) as scratch:
+                figure.savefig(scratch, format="pdf", metadata=fields)
 
     def table(self, frame: pd.DataFrame, name: str) -> None:
         """Write `name`.csv; missing is an empty cell.
@@ -108,7 +117,10 @@ class Gallery:
         """
         inert = frame.apply(lambda of: of.map(_inert) if of.dtype.kind == "O" else of)
         text = inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")
-        self._write(f"{name}.csv", text)
+        write_text(self._path(name, "csv"), text)
+        if "tex" in self.formats:
+            text = frame.to_latex(index=False, escape=True, float_format="%.3f", na_rep="")
+            write_text(self._path(name, "tex"), text)
 
     def add(
         self, name: str, figure: Figure | None, table: pd.DataFrame | None, caption: str

@@ -18,6 +18,7 @@ PARAMS = SimpleNamespace(
     profile="recorded",
     seed=1,
     bootstrap=Bootstrap(resamples=200, level=0.95, method="percentile"),
+    figures=["svg"],
     panickssery=Panickssery(**NOBODY, min_mass=0.0, unusable=0.05),
 )
 ASKED = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
