@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from selfpref import tables
+from selfpref import ask, tables
 from selfpref.ask.judging import judge_pairs
 from selfpref.models import MARKER, Choice, Choose, Generate, Prompt, Text
 from selfpref.params import Judge
@@ -117,7 +117,7 @@ class Lengths:
         return [Choice((size, 1 - size), "ok") for size in sizes]
 
 
-def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn():
+def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn(monkeypatch):
     turns = [WHY, [*WHY, {"role": "user", "content": "well?"}]]
     items = pd.DataFrame({"item_id": ["q/1", "q/2"], "messages": turns, "reference": None})
     responses = pd.DataFrame(
@@ -131,6 +131,7 @@ def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn():
         for item, a, b in (("q/2", "two", "one"), ("q/2", "one", "two"), ("q/1", "three", "one"))
     )
     use = Judge(prompts="lab", min_mass=0.5)
+    monkeypatch.setattr(ask, "PART", 1)
     made = judge_pairs(items, responses, labels, "j", Lengths(), layout(MARKER), use, seed=3)
     wanted = [("q/1", ["one", "three"]), ("q/1", ["three", "one"])]
     wanted += [("q/2", ["one", "two"]), ("q/2", ["two", "one"])]

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from selfpref.ask.responding import compared, dialogues, respond
+from selfpref.ask.responding import compared, dialogues, respond, tallied
 from selfpref.errors import SelfprefError
 from selfpref.models import Text
 from selfpref.params import Writing
@@ -52,11 +52,13 @@ def test_what_is_cut_off_stays_and_what_is_missing_is_counted_by_reason():
         ["set/0", "me", "re one", "ok"],
         ["set/1", "me", "re half", "truncated"],
     ]
-    none = {"no prompt": 0, "no earlier turn": 0}
-    assert counts == {"cut off": 1, "truncated": 1, "refused": 2, "failed": 1, **none}
+    assert counts == {"cut off": 1, "failed": 1, "refused": 2, "truncated": 1}
     call = model.calls["one"]
     assert (call.max_tokens, call.temperature) == (3, 0.5)
     assert call.seed == seed_of(1, "me", "set/0")
+    told = tallied({"all": counts, "none": {"cut off": 2}})
+    assert list(told.columns) == ["cut off", "truncated", "refused", "failed"]
+    assert told.to_numpy().tolist() == [[1, 1, 2, 1], [2, 0, 0, 0]]
 
 
 def test_a_later_turn_is_asked_with_ones_own_answers_to_the_earlier_ones():
@@ -76,18 +78,19 @@ def test_a_later_turn_is_asked_with_ones_own_answers_to_the_earlier_ones():
     assert model.told("now") == ["kept", "as before", "now"]
     assert model.told("two") == ["one", "given", "two"]
     assert set(table["item_id"]) == {"d/1", "d/2", "f/2", "whole"}
-    assert [counts[name] for name in ("no earlier turn", "no prompt", "failed")] == [1, 1, 1]
+    assert counts == {"cut off": 0, "failed": 1, "no earlier turn": 1, "no prompt": 1}
+    assert list(tallied({"d": counts}).columns)[-2:] == ["no earlier turn", "no prompt"]
 
 
 def test_a_response_is_read_after_what_was_said_before_it():
-    dialogue = {"d/2": ["ask", "more?"], "whole": ["one", "> given", "two"]}
+    dialogue = {"d/1": ["ask"], "d/2": ["ask", "more?"], "whole": ["one", "> given", "two"]}
     texts = [
         *(("d/1", "x", "x one"), ("d/2", "x", "x two"), ("d/1", "y", "y one")),
         *(("d/2", "y", "y two"), ("d/2", "late", "came late"), ("whole", "x", "d")),
         ("other/1", "x", "of another set"),
     ]
     responses = pd.DataFrame(texts, columns=["item_id", "responder", "text"])
-    said = dialogues(of(dialogue), responses)
+    said = dialogues(of(dialogue), responses, ["d/2", "whole"])
     assert said == {
         ("d/2", "x"): ["ask", "x one", "more?", "x two"],
         ("d/2", "y"): ["ask", "y one", "more?", "y two"],

@@ -35,8 +35,6 @@ from selfpref.tables.schemas import TIE
 
 # Several samples of a verdict fail for the first of these reasons that any of them has.
 REASONS: tuple[Status, ...] = ("failed", "refused", "truncated", "unparsable")
-# What an answer without a label is, by its own status; others keep theirs.
-LACKING: dict[Status, Status] = {"ok": "unparsable", "cut": "truncated"}
 
 
 def judge_pairs(
@@ -66,18 +64,20 @@ def judge_pairs(
     Returns:
         The verdicts table: two rows a pair, sorted by key.
     """
-    key = ["study", "item_id", "responder_a", "responder_b"]
-    turned = labels[key].rename(columns=dict(zip(key[2:], key[:1:-1], strict=True)))
-    orders = pd.concat([labels[key], turned]).drop_duplicates().sort_values(key)
-    judging, said = Judging(use, layout.labels), dialogues(items, responses)
-    references = items.set_index("item_id")["reference"].dropna().to_dict()
+    sides = ["responder_a", "responder_b"]
+    key, turned = ["study", "item_id", *sides], {sides[0]: sides[1], sides[1]: sides[0]}
+    orders = pd.concat([labels[key], labels[key].rename(columns=turned)]).drop_duplicates()
+    judging = Judging(use, layout.labels)
+    references = items.dropna(subset="reference").set_index("item_id")["reference"].to_dict()
 
-    def questions(rows: pd.DataFrame) -> Iterator[Question]:
-        for item, *names in rows[key[1:]].itertuples(index=False):
+    def questions(some: pd.DataFrame) -> Iterator[Question]:
+        said = dialogues(items, responses, some["item_id"])
+        for item, *names in some[key[1:]].itertuples(index=False):
             given = json.loads(references.get(item, "[]"))
             prompt = layout.judge(*compared(said, item, names), references=given)
             yield judging.verdict(prompt, names, seed, judge, item, *names)
 
+    orders = orders.sort_values(key, ignore_index=True)
     return ask(model, orders, "verdicts", questions, judge=judge)
 
 
@@ -108,19 +108,9 @@ class Judging:
             A question for candidates, their probabilities, mass, choice (a candidate or a tie) and
             status.
         """
-        n = len(candidates)
 
         def read(*answers: Any) -> Columns:
-            choice = self.choice(prompt, answers)
-            shares, found = choice.probabilities, {"choice": None, **self.read(choice)}
-            if found["probabilities"]:
-                # Without a share of any response there is nothing to weigh: a tie, or no verdict.
-                found["probabilities"] = [*shares[:n]] if sum(shares[:n]) else None
-            if found["status"] == "ok":
-                best = shares.index(max(shares))
-                tied = best >= n or shares.count(max(shares)) > 1
-                found["choice"] = TIE if tied else candidates[best]
-            return {"candidates": [*candidates], **found}
+            return self._verdict(list(candidates), self.choice(prompt, answers))
 
         return Question(self.calls(prompt, *seed), read)
 
@@ -141,11 +131,11 @@ class Judging:
             return answers[0]
         if self.use.score_mode == "logprobs":
             return answers[0].choice or Choice((), _missing(answers[0]))
-        drawn = [self._label(prompt.prefill + one.text) for one in answers]
-        missing = {_missing(one) for one, label in zip(answers, drawn, strict=True) if not label}
+        drawn = [self._label(prompt.prefill + text.text) for text in answers]
+        missing = {_missing(text) for text, label in zip(answers, drawn, strict=True) if not label}
         # A sample that failed is asked again; until then its verdict is not whole.
         if "failed" in missing or not any(drawn):
-            return Choice((), min(missing, key=REASONS.index))
+            return Choice((), next(reason for reason in REASONS if reason in missing))
         return Choice(tuple(drawn.count(label) / len(drawn) for label in self.labels), "ok")
 
     def read(self, choice: Choice) -> Columns:
@@ -165,7 +155,21 @@ class Judging:
         found = re.findall(pattern, text)
         return found[-1] if found else None
 
+    def _verdict(self, names: list[str], choice: Choice) -> Columns:
+        """Who the likeliest label stands for."""
+        read = {"candidates": names, "choice": None, **self.read(choice)}
+        shares, tie = choice.probabilities[: len(names)], choice.probabilities[len(names) :]
+        if read["probabilities"]:
+            # Without a share of any response there is nothing to weigh: a tie, or no verdict.
+            read["probabilities"] = list(shares) if sum(shares) else None
+        if read["status"] == "ok":
+            best = max(shares)
+            tied = shares.count(best) > 1 or max(tie, default=0.0) >= best
+            read["choice"] = TIE if tied else names[shares.index(best)]
+        return read
+
 
 def _missing(answer: Text) -> Status:
     """The status of an answer without a label."""
-    return LACKING.get(answer.status, answer.status)
+    known: dict[Status, Status] = {"ok": "unparsable", "cut": "truncated"}
+    return known.get(answer.status, answer.status)

@@ -7,7 +7,7 @@ what the chat template writes before the content belongs to the prompt. Conditio
 the paper's quantity; the unconditional one tells style from fit to the question.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -54,10 +54,10 @@ def respond(
         is not known.
     """
 
-    def questions(rows: pd.DataFrame) -> Iterator[Question]:
-        for item, messages in rows[["item_id", "messages"]].itertuples(index=False):
-            asked = prompt(*before_response(item, messages, written))
+    def questions(some: pd.DataFrame) -> Iterator[Question]:
+        for item, messages in some[["item_id", "messages"]].itertuples(index=False):
             draw = seed_of(seed, responder, item)
+            asked = prompt(*before_response(item, messages, written.__getitem__))
             yield Question([Generate(asked, use.max_tokens, use.temperature, draw)], _written)
 
     made, written = [], dict(answered or {})
@@ -66,20 +66,22 @@ def respond(
     # A turn is asked once the turns before it are answered.
     for _, turns in known.groupby(earlier.map(len)):
         ready = [written.keys() >= {*needed} for needed in earlier[turns.index]]
-        made.append(ask(model, turns[ready], "responses", questions, responder=responder))
-        written |= made[-1].set_index("item_id")["text"].dropna().to_dict()
+        table = ask(model, turns[ready], "responses", questions, responder=responder)
+        made.append(table)
+        written |= table.set_index("item_id")["text"].dropna().to_dict()
     table = tables.together("responses", made)
-    there = table["text"].notna()
-    lost = table.loc[~there, "status"].value_counts()
-    counts = {"cut off": int(table.loc[there, "status"].eq("truncated").sum())}
-    counts |= {status: int(lost.get(status, 0)) for status in ("truncated", "refused", "failed")}
-    counts |= {NO_PROMPT: len(items) - len(known), NO_EARLIER: len(known) - len(table)}
-    return table[there].reset_index(drop=True), counts
+    lost = table["text"].isna()
+    counts = {"cut off": int(table.loc[~lost, "status"].eq("truncated").sum())}
+    counts |= table.loc[lost, "status"].value_counts().sort_index().to_dict()
+    more = {NO_PROMPT: len(items) - len(known), NO_EARLIER: len(known) - len(table)}
+    counts |= {reason: number for reason, number in more.items() if number}
+    return table[~lost].reset_index(drop=True), counts
 
 
 def _written(answer: Text) -> Columns:
-    kept = {"ok": "ok", "cut": "truncated"}.get(answer.status)
-    return {"text": answer.text if kept else None, "status": kept or answer.status}
+    if answer.status == "cut":
+        return {"text": answer.text, "status": "truncated"}
+    return {"text": answer.text if answer.status == "ok" else None, "status": answer.status}
 
 
 def score_responses(
@@ -105,21 +107,32 @@ def score_responses(
         The perplexities table: one or two rows a response; empty texts have no tokens and a sum
         of 0.
     """
-    said, made = dialogues(items, responses), []
 
-    def questions(given: bool, rows: pd.DataFrame) -> Iterator[Question]:
-        for item, responder, text in rows[["item_id", "responder", "text"]].itertuples(index=False):
+    def questions(some: pd.DataFrame, *, given: bool) -> Iterator[Question]:
+        said = dialogues(items, responses, some["item_id"]) if given else {}
+        for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
             prompt = layout.respond(*said[item, responder][:-1]) if given else layout.bare()
             yield Question([Score(prompt, layout.content(text))], partial(_scored, text))
 
+    made = []
     for given in (True, False) if alone else (True,):
-        asked = partial(questions, given)
+        asked = partial(questions, given=given)
         made.append(ask(model, responses, "perplexities", asked, judge=judge, conditional=given))
     return tables.together("perplexities", made)
 
 
 def _scored(text: str, found: Likelihood) -> Columns:
     return {**vars(found), "n_bytes": len(text.encode())}
+
+
+def tallied(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
+    """The counts of `respond` by data set: one row each, a column for every reason.
+
+    Items without prompt or earlier turn have one where there are some.
+    """
+    usual, found = ["cut off", "truncated", "refused", "failed"], pd.DataFrame(counts).T
+    more = found.columns.difference(usual)
+    return found.reindex(columns=[*usual, *more]).fillna(0).astype(int)
 
 
 def earlier_turns(item: str, messages: Messages) -> list[str]:
@@ -134,21 +147,24 @@ def earlier_turns(item: str, messages: Messages) -> list[str]:
     return [f"{stem}/{turn}" for turn in range(1, len(messages))]
 
 
-def before_response(item: str, messages: Messages, answers: Mapping[str, str]) -> list[str]:
+def before_response(item: str, messages: Messages, answer: Callable[[str], str]) -> list[str]:
     """What was said before a response: question, answer, ..., question.
 
     Args:
         item: The item responded to.
         messages: Its turns.
-        answers: By item of `earlier_turns` the response.
+        answer: From an item of `earlier_turns` to the response.
     """
-    said = [message["content"] for message in messages]
-    for place, turn in enumerate(earlier_turns(item, messages)):
-        said.insert(2 * place + 1, answers[turn])
-    return said
+    asked = [message["content"] for message in messages]
+    if earlier := earlier_turns(item, messages):
+        said = zip(asked, map(answer, earlier), strict=False)
+        return [*(text for pair in said for text in pair), asked[-1]]
+    return asked
 
 
-def dialogues(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
+def dialogues(
+    items: pd.DataFrame, responses: pd.DataFrame, wanted: Iterable[str]
+) -> dict[tuple[str, str], list[str]]:
     """Every response to some items with what was said before it, by item and responder.
 
     The answers to earlier turns are the same responder's (`earlier_turns`), or stand in the item.
@@ -156,18 +172,22 @@ def dialogues(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple[str, s
     Args:
         items: The items table.
         responses: The responses table, one row an item and responder.
+        wanted: Which items.
 
     Returns:
         Question, answer, question, ..., ending with the response. A response without those to
         earlier turns is left out.
     """
-    asked = dict(zip(items["item_id"], items["messages"], strict=True))
-    texts, found = responses.set_index(["item_id", "responder"])["text"].to_dict(), {}
+    some = items[items["item_id"].isin(list(wanted))]
+    asked = dict(zip(some["item_id"], some["messages"], strict=True))
+    before = {item: earlier_turns(item, messages) for item, messages in asked.items()}
+    needed = responses["item_id"].isin(list({*asked}.union(*before.values())))
+    texts = responses[needed].set_index(["item_id", "responder"])["text"].to_dict()
+    found = {}
     for (item, responder), text in texts.items():
-        earlier = earlier_turns(item, asked.get(item, ()))
-        own = {turn: texts[turn, responder] for turn in earlier if (turn, responder) in texts}
-        if item in asked and len(own) == len(earlier):
-            found[item, responder] = [*before_response(item, asked[item], own), text]
+        own = {turn: texts.get((turn, responder)) for turn in before.get(item, ())}
+        if item in asked and None not in own.values():
+            found[item, responder] = [*before_response(item, asked[item], own.__getitem__), text]
     return found
 
 

@@ -33,6 +33,9 @@ class Model:
         title: What the progress bar says; without one there is no bar.
     """
 
+    # The first call of all with its answer, to be shown.
+    first: tuple[Call, Answer] | None = None
+
     def __init__(self, engine: Engine, store: Store, *, offline: bool, title: str) -> None:
         self.engine, self._store, self._offline, self._title = engine, store, offline, title
         self._endpoint = engine if isinstance(engine, Endpoint) else None

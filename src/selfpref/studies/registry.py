@@ -4,13 +4,15 @@ A study is a folder with `STUDY` (who fills its tables), `STAGES` where models a
 readers; what is heavy is imported where it runs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from selfpref import paths, tables
+from selfpref.ask import NO_EXAMPLE, example
 from selfpref.errors import SelfprefError
 from selfpref.formats import datasets
 from selfpref.models.calls import Model, open_model
@@ -123,11 +125,12 @@ def make(params: Params, study: str, task: str, key: str) -> Frames:
 
     Returns:
         Tables by folder, which `write` of the study takes; and what the stage tells beside them, a
-        row index of models in front: `dropped` or `tuned`.
+        row index of models in front: `dropped` or `tuned`, and `example`, the first model's first
+        question with its answer.
     """
-    run = STAGES[study][task]
-    of = _of_members(params, study, task, key)
-    parts, names, made = each(run, [(part, name) for name, part in of]), dict(of), {}
+    calls = [(part, study, task, name) for name, part in _of_members(params, study, task, key)]
+    parts, names = each(_make, calls), [name for *_, name in calls]
+    made = {"example": parts[0].pop("example", NO_EXAMPLE)}
     for folder in parts[0]:
         found = [part[folder] for part in parts]
         if (table := STUDIES[study].further.get(folder, folder)) in TABLES:
@@ -135,6 +138,22 @@ def make(params: Params, study: str, task: str, key: str) -> Frames:
         else:
             made[folder] = pd.concat(dict(zip(names, found, strict=True)))
     return made
+
+
+def _make(params: Params, study: str, task: str, name: str) -> Frames:
+    """The same of one model."""
+    if task in OF_ENTRIES:
+        return STAGES[study][task](params, name)
+    shown = []
+
+    @contextmanager
+    def open_and_show(*arguments: Any) -> Iterator[Model]:
+        with open_model(*arguments) as model:
+            yield model
+            shown.append(example(model))
+
+    made = STAGES[study][task](params, name, open_and_show)
+    return made | {"example": next(iter(shown), NO_EXAMPLE)}
 
 
 def _of_members(params: Params, study: str, task: str, key: str) -> list[tuple[str, Params]]:

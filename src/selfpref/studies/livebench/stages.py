@@ -26,6 +26,7 @@ from selfpref import tables
 from selfpref.ask import Columns, Question, ask
 from selfpref.ask.judging import Judging
 from selfpref.ask.responding import respond as answered
+from selfpref.ask.responding import tallied
 from selfpref.models import Generate, Text
 from selfpref.models import calls as models
 from selfpref.models.calls import Model
@@ -212,8 +213,8 @@ def respond(params: Params, model: str, open_model: models.OpenModel = models.op
         mine = _items(params, items, lambda entry: entry.respond and model in entry.responders)
         found, counts[dataset] = answered(mine, own, asked, prompt, use, seed=params.seed)
         made.append(found)
-    responses, dropped = tables.together("responses", made), pd.DataFrame(counts).T
-    return {"responses": responses, "truths": keyed(params, responses), "dropped": dropped}
+    responses = tables.together("responses", made)
+    return {"responses": responses, "truths": keyed(params, responses), "dropped": tallied(counts)}
 
 
 def judge(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:

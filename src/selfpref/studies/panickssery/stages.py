@@ -10,7 +10,9 @@ from functools import partial
 import pandas as pd
 
 from selfpref import paths, tables
+from selfpref.ask import NO_EXAMPLE, example
 from selfpref.ask.responding import respond as answered
+from selfpref.ask.responding import tallied
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic_folder, write_text
 from selfpref.models import calls as models
@@ -51,7 +53,7 @@ def respond(
     return {
         "responses": tables.together("responses", made),
         "truths": pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
-        "dropped": pd.DataFrame(counts).T,
+        "dropped": tallied(counts),
     }
 
 
@@ -97,14 +99,16 @@ def recognise_tuned(params: Params, key: str) -> dict[str, pd.DataFrame]:
         key: A key of `panickssery.finetune`.
 
     Returns:
-        verdicts and ratings; without rows where the entry only exports examples.
+        verdicts, ratings, and `example`: the first question with its answer; without rows where
+        the entry only exports examples.
     """
     export = params.panickssery.finetune[key].method == "export"
     found = each(_recognise_tuned, [] if export else _evaluators(params, key))
-    return {
+    made = {
         name: tables.together(name, [part[name] for part in found])
         for name in ("verdicts", "ratings")
     }
+    return {**made, "example": found[0]["example"] if found else NO_EXAMPLE}
 
 
 def _evaluators(params: Params, key: str) -> list[tuple[Params, str, str, str, str]]:
@@ -127,7 +131,8 @@ def _recognise_tuned(
     tuned |= {"model": str(folder.relative_to(paths.root()))}
     entry, read = params.models[base].model_copy(update=tuned), Verdicts(min_mass=use.min_mass)
     with models.open_model(params, base, "", f"recognise {evaluator}", entry) as asked:
-        return _judged(params, base, evaluator, asked, use.prompts, read)
+        made = _judged(params, base, evaluator, asked, use.prompts, read)
+        return made | {"example": example(asked)}
 
 
 def finetune(params: Params, key: str) -> dict[str, pd.DataFrame]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.ask.judging import judge_pairs
-from selfpref.ask.responding import earlier_turns, score_responses
+from selfpref.ask.responding import earlier_turns, score_responses, tallied
 from selfpref.ask.responding import respond as answered
 from selfpref.models import calls as models
 from selfpref.params import Judge, Params
@@ -47,7 +47,7 @@ def respond(params: Params, model: str, open_model: models.OpenModel = models.op
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
             table, counts[dataset] = answered(left, own, asked, prompt, use, **more)
         made.append(table)
-    return {"responses": tables.together("responses", made), "dropped": pd.DataFrame(counts).T}
+    return {"responses": tables.together("responses", made), "dropped": tallied(counts)}
 
 
 def judge(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
