@@ -47,18 +47,17 @@ def answer(judge: str, third: pd.DataFrame) -> Answer:
     if wrong["items"] < FEW or not np.isfinite(wrong["lo"]):
         few = f"only {wrong['items']} items have its own answer and another one wrong by the key"
         return Answer(judge, None, f"{few}, and a third judge; {FEW} are needed")
+    apart = f"{interval(beyond)} more than where both are right"
     if wrong["lo"] > 0:
         alike = third.loc[ALIKE]
         equal = f", {interval(alike)} where the key calls both equally wrong"
-        more = (
-            f"{shown}{equal * bool(alike['items'] >= FEW)}, and {interval(beyond)} above its right"
-        )
+        more = f"{shown}{equal * bool(alike['items'] >= FEW)}, {apart}"
         told = "favour, the same mistake made twice, length or manner would show so"
-        return Answer(judge, True, f"{more} ones; {told}")
+        return Answer(judge, True, f"{more}; {told}")
     if wrong["hi"] < SMALL * wrong["spread"]:
         small = f"{shown}, under {SMALL:g} of a standard deviation"
         return Answer(judge, False, small, wrong["hi"])
-    return Answer(judge, None, f"{shown}, and {interval(beyond)} above its right ones")
+    return Answer(judge, None, f"{shown}, {apart}")
 
 
 def read(

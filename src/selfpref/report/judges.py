@@ -28,7 +28,7 @@ RULED = [
     ("beyond", "beyond", "study == 'wataoka' and gold == 'human'"),
 ]
 # How often the order decides, and how often the judge agrees with people.
-ORDER, AGREES = "pairs that the order decides", "agrees with people"
+ORDER, AGREES = "share that the order decides", "agrees with people"
 BESIDE = [
     ("wataoka", "position", "pairs == 'all'", "reversal_rate", ORDER),
     ("wataoka", "keyed_bias", "", "reversal_rate", ORDER),
