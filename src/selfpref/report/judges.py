@@ -154,7 +154,7 @@ def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
             order = MARKED if marked and given else _range(rows[ORDER]) or pairs
             shown = said(one.verdict, "of eleven points" * marked)
             rank = [True, False, None].index(one.favours) if given else one.because
-            row = [*called([judge, data]), shown, order, _range(rows[AGREES]) or "–", one.because]
+            row = [*called([judge, data]), shown, order, _range(rows[AGREES]) or "-", one.because]
             made.append([str(rank), study, *row])
     whole = pd.DataFrame(sorted(made), columns=["rank", "chapter", *FIRST], dtype="str")
     whole, known = whole.set_index("chapter"), whole["rank"].isin([*"012"]).to_numpy()
