@@ -433,8 +433,8 @@ def human(
     for model, step in table[place].itertuples(index=False):
         part = first[first["model"].eq(model)]
         levels, counts = np.unique(part["score"], return_counts=True)
-        counts = counts[:, None].astype(float)
-        score = expected_greatest(levels, counts, step + 1)
+        often = counts[:, None].astype(float)
+        score = expected_greatest(levels, often, step + 1)
         noise.append(float(score[0]) - part["truth"].mean())
     metric = own.groupby(place)["metric"].mean()
     printed = published.query("item == 'human' and quantity == 'bias'")
