@@ -28,7 +28,7 @@ from selfpref.formats.records import NO_NAMES
 from selfpref.formats.rows import numbers, refuse, refuse_again, whole
 from selfpref.statistics.bias import FEW, names_of
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.third import BEYOND, BOTH, SCALES, third_judge
+from selfpref.statistics.third import ALIKE, BEYOND, BOTH, SCALES, third_judge
 
 NAMES = ["item", "judge", "responder", "task", "cluster"]
 # What is small, in standard deviations of a judge's marks (Cohen 1988).
@@ -47,13 +47,17 @@ def answer(judge: str, third: pd.DataFrame) -> Answer:
     if wrong["items"] < FEW or not np.isfinite(wrong["lo"]):
         few = f"only {wrong['items']} items have its own answer and another one wrong by the key"
         return Answer(judge, None, f"{few}, and a third judge; {FEW} are needed")
+    apart = f"{interval(beyond)} more than where both are right"
     if wrong["lo"] > 0:
-        more = f"{shown}, and {interval(beyond)} above its right ones"
-        return Answer(judge, True, f"{more}; it may like its own, or repeat its own mistakes")
+        alike = third.loc[ALIKE]
+        equal = f", {interval(alike)} where the key calls both equally wrong"
+        more = f"{shown}{equal * bool(alike['items'] >= FEW)}, {apart}"
+        told = "favour, the same mistake made twice, length or manner would show so"
+        return Answer(judge, True, f"{more}; {told}")
     if wrong["hi"] < SMALL * wrong["spread"]:
         small = f"{shown}, under {SMALL:g} of a standard deviation"
         return Answer(judge, False, small, wrong["hi"])
-    return Answer(judge, None, f"{shown}, and {interval(beyond)} above its right ones")
+    return Answer(judge, None, f"{shown}, {apart}")
 
 
 def read(

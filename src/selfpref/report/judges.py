@@ -28,7 +28,7 @@ RULED = [
     ("beyond", "beyond", "study == 'wataoka' and gold == 'human'"),
 ]
 # How often the order decides, and how often the judge agrees with people.
-ORDER, AGREES = "pairs that the order decides", "agrees with people"
+ORDER, AGREES = "share that the order decides", "agrees with people"
 BESIDE = [
     ("wataoka", "position", "pairs == 'all'", "reversal_rate", ORDER),
     ("wataoka", "keyed_bias", "", "reversal_rate", ORDER),
@@ -135,24 +135,27 @@ def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
     Args:
         found: The studies' tables.
     """
-    made, numbers = [], pd.DataFrame(columns=["judge", "dataset", ORDER, AGREES])
+    key = ["judge", "study"]
+    made, numbers = [], pd.DataFrame(columns=[*key, "dataset", ORDER, AGREES])
     for study, table, where, column, name in BESIDE:
-        rows = _rows(found, study, table, where)
+        rows = _rows(found, study, table, where).assign(study=study)
         rows = rows.rename(columns={"evaluator": "judge", column: name})
-        numbers = pd.concat([numbers, rows.reindex(columns=["judge", "dataset", name])])
-    for judge, own in asked(found).groupby("judge"):
-        beside, given = numbers[numbers["judge"].eq(judge)], answers(str(judge), found)
+        numbers = pd.concat([numbers, rows.reindex(columns=[*key, "dataset", name])])
+    for (judge, study), own in asked(found).groupby(key):
+        beside = numbers[numbers["judge"].eq(judge) & numbers["study"].eq(study)]
+        told = answers(str(judge), found).items()
+        marked, ruled = study == "livebench", study in ("livebench", "wataoka")
+        given = {data: one for data, one in told if ruled and marked == (data == "livebench")}
         pairs = "order not known" if own["table"].eq("verdicts").any() else MARKED
         sets = ", ".join(sorted(called({*(beside["dataset"] if len(beside) else own["study"])})))
         other = Answer(str(judge), None, _missing(own, beside, found))
         for data, one in (given or {sets: other}).items():
-            rows, marked = beside[beside["dataset"].eq(data) | (not given)], data == "livebench"
-            order = MARKED if marked else _range(rows[ORDER]) or pairs
-            shown = said(one.verdict, "points of eleven" * marked)
-            study = "livebench" if marked else "wataoka" if given else own["study"].iloc[0]
+            rows = beside[beside["dataset"].eq(data) | (not given)]
+            order = MARKED if marked and given else _range(rows[ORDER]) or pairs
+            shown = said(one.verdict, "of eleven points" * marked)
             rank = [True, False, None].index(one.favours) if given else one.because
-            row = [*called([judge, data]), shown, order, _range(rows[AGREES]), one.because]
+            row = [*called([judge, data]), shown, order, _range(rows[AGREES]) or "-", one.because]
             made.append([str(rank), study, *row])
     whole = pd.DataFrame(sorted(made), columns=["rank", "chapter", *FIRST], dtype="str")
-    whole, told = whole.set_index("chapter"), whole["rank"].isin([*"012"]).to_numpy()
-    return whole.loc[told, FIRST], whole[~told].rename(columns={"evidence": MISSING})[ELSEWHERE]
+    whole, known = whole.set_index("chapter"), whole["rank"].isin([*"012"]).to_numpy()
+    return whole.loc[known, FIRST], whole[~known].rename(columns={"evidence": MISSING})[ELSEWHERE]
