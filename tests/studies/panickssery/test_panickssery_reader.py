@@ -85,7 +85,7 @@ def findings(audit, ending):
 
 
 def test_an_article_is_an_item_with_its_index_and_five_responses_of_judges_that_are_known(read):
-    paths = ("results/xsum/llama_results.json", "results_vs_human/gpt4_results.json")
+    paths = ("results/xsum/llama_results.json", "results/xsum/gpt4_results.json")
     files = {paths[0]: [llama("a", (0.6, 0.2))], paths[1]: [gpt()]}
     found = read(files, ["llama"], base=["xsum"])
     rows = [[f"xsum/{key}", f"xsum/{key}", f'{{"index": {n}}}'] for n, key in enumerate("abcdef")]
@@ -137,8 +137,8 @@ def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(
     # question names the worse text.
     for rows, offered, chosen, wanted in (
         (cnn, second, {"task": "preference"}, [[0.375, 0.625], "gpt4", "ok", 0.4375]),
-        (cnn, first, {"variant": "plain"}, [[0.875, 0.125], "gpt4", "ok", 0.6]),
-        (cnn, second, {"variant": "plain"}, [None, "human", "ok", 0.6]),
+        (cnn, first, {}, [[0.875, 0.125], "gpt4", "ok", 0.6]),
+        (cnn, second, {}, [None, "human", "ok", 0.6]),
         (xsum, first, {"task": "preference"}, [None, "human", "ok", 0.4375]),
         (cnn, first, {"task": "inferiority"}, [[0.25, 0.75], "human", "ok", 0.5625]),
         (cnn, second, {"task": "inferiority"}, [[0.375, 0.625], "gpt4", "ok", 0.5625]),

@@ -8,6 +8,7 @@ from conftest import REPOSITORY, XU_END, entry, pin, xu_feedback, xu_files
 
 from selfpref import tables
 from selfpref.download.fetch import pinned
+from selfpref.errors import SelfprefError
 from selfpref.studies.xu import read as xu
 
 TOP = "model_outputs/gpt-4/self_refine/yor-en"
@@ -110,6 +111,14 @@ def test_scores_stand_beside_those_of_the_released_rule(read):
     assert audit[["file", "rows", "affected"]].to_numpy().tolist() == [[echoed, 8, 1]]
 
 
+def test_only_the_judges_wanted_are_read(read):
+    found = read(xu_files(), ["gpt-4"])
+    assert set(found["ratings"]["judge"]) == {"gpt-4"}
+    out = found["audit"].query("finding == 'left out: judge not wanted'")
+    assert out["file"].str.contains("gemini").all()
+    assert out[["rows", "affected"]].eq(8).all(axis=None)
+
+
 @pytest.mark.parametrize(
     ("kind", "change", "rows", "held", "table"),
     [
@@ -139,3 +148,8 @@ def test_steps_without_bleurt_are_left_out(read):
     assert set(out["file"]) == {LAST["text"], LAST["feedback"]}
     own = found["ratings"].query("judge == responder == 'gpt-4' and item_id == 'yor-en/1'")
     assert own["step"].max() == 1
+
+
+def test_a_file_of_another_release_is_refused(read):
+    with pytest.raises(SelfprefError, match=r"notes\.txt is no file of this release; remove"):
+        read(xu_files() | {"model_outputs/notes.txt": "x"})

@@ -14,6 +14,8 @@ same base that were tuned on self-recognition,
     off = preference - (a + b recognition)
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
@@ -21,14 +23,21 @@ from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval
 from selfpref.studies.panickssery.evaluators import BASE, TUNED
 from selfpref.studies.panickssery.pairs import TASKS, by_convention, plain
 
-_LINE = ["dataset", "subset", "convention", "quantity"]
-FITS = [*_LINE, "r", "slope", "intercept", "n", "lo", "hi", "families"]
-LINES = [*_LINE, "x", "y", "lo", "hi"]
+LINES = ["dataset", "subset", "convention", "quantity", "x", "y", "lo", "hi"]
+FITS = [*LINES[:4], "r", "slope", "intercept", "n", "lo", "hi", "families"]
 OFF_LINE = ["dataset", "evaluator", "family", "variant", *TASKS, "line", "off"]
+CONTROLS = "controls"
 # How many places of the line have a band.
 GRID = 21
 # Below this number of families there is no interval.
 FAMILIES = 10
+
+
+def _kinds(evaluators: pd.DataFrame) -> pd.Series:
+    """What each judge was tuned for: nothing, self-recognition, a control task, with replay."""
+    variant = evaluators["variant"]
+    kinds = variant.where(variant.isin((BASE, TUNED)), CONTROLS)
+    return kinds.mask(variant.str.endswith("-replay"), "replay")
 
 
 def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -42,14 +51,11 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
         `controls`, the same for `replay` (tuned with the base's answers replayed), `all`, and
         `distinct` (all without degenerate ones and second names).
     """
-    variant = evaluators["variant"]
-    kind = variant.where(variant.isin((BASE, TUNED)), "controls")
-    kind = kind.mask(variant.str.endswith("-replay"), "replay")
-    tuned = evaluators[kind.ne(BASE)]
-    kinds = {name: evaluators[kind.eq(name)] for name in (TUNED, "controls", "replay")}
+    kind = _kinds(evaluators)
+    kinds = {name: evaluators[kind.eq(name)] for name in (TUNED, CONTROLS, "replay")}
     found = {
         f"{family}-{name}": rows[rows["family"].eq(family)]
-        for family in sorted(tuned["family"].unique())
+        for family in sorted(evaluators.loc[kind.ne(BASE), "family"].unique())
         for name, rows in kinds.items()
     }
     twin = evaluators["duplicate_of"]
@@ -59,14 +65,15 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {name: rows for name, rows in found.items() if len(rows) > 1}
 
 
-def line(sums: Floats) -> Floats:
-    """Pearson's r, slope and intercept; NaN without variation.
+def line(sums: Floats, places: Floats) -> Floats:
+    """Pearson's r, slope, intercept, and y on the line; NaN without variation.
 
     Args:
         sums: Over the points, of 1, x, y, x², y² and xy, `[..., 6]`.
+        places: The x at which y is wanted, `[places]`.
 
     Returns:
-        `[..., 3]`.
+        `[..., 3 + places]`.
     """
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -75,7 +82,9 @@ def line(sums: Floats) -> Floats:
         square_x, square_y = (np.where(s > 1e-12, s, np.nan) for s in (square_x, square_y))
         slope = cross / square_x
         r = cross / np.sqrt(square_x * square_y)
-        return np.stack([r, slope, (y - slope * x) / n], axis=-1)
+        intercept = (y - slope * x) / n
+        on_line = (intercept + slope * x for x in places)
+        return np.stack([r, slope, intercept, *on_line], axis=-1)
 
 
 def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
@@ -84,10 +93,11 @@ def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     `training` is the family that an interval resamples: base model and what it was tuned on.
     """
     key = ["dataset", "evaluator", "convention"]
-    by = rows.astype({"quantity": "str"}).groupby([*key, "quantity"], observed=True)["value"]
-    wide = by.mean().unstack().rename(columns={"recognition": "x"}).reset_index()
-    wide = wide.assign(x=wide.get("x"))
-    points = wide.astype(dict.fromkeys(key, "str")).melt([*key, "x"], value_name="y")
+    means = rows.groupby([*key, "quantity"], observed=True)["value"].mean()
+    means = means.reset_index(name="y").astype(dict.fromkeys([*key, "quantity"], "str"))
+    recognition = means["quantity"].eq("recognition")
+    x = means[recognition].drop(columns="quantity").rename(columns={"y": "x"})
+    points = means[~recognition].merge(x, on=key)
     names = (evaluators["family"] + ", " + evaluators["variant"]).set_axis(evaluators["evaluator"])
     return points.assign(training=points["evaluator"].map(names)).dropna()
 
@@ -117,14 +127,10 @@ def fits(
                     continue
                 x, y = part["x"].to_numpy(), part["y"].to_numpy()
                 grid = np.linspace(x.min(), x.max(), GRID)
-
-                def statistics(sums: Floats, grid: Floats = grid) -> Floats:
-                    fit = line(sums)
-                    return np.concatenate([fit, fit[..., 2:] + fit[..., 1:2] * grid], axis=-1)
-
                 powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
                 key, families = (str(dataset), subset, *names), part["training"].nunique()
-                made = bootstrap.estimates(powers, part["training"], statistics, name, *key)
+                of = partial(line, places=grid)
+                made = bootstrap.estimates(powers, part["training"], of, name, *key)
                 if families < FAMILIES:
                     made = [Interval(one.value) for one in made]
                 r, slope, intercept, *band = made
@@ -166,18 +172,16 @@ def off_line(
     Returns:
         The columns of `OFF_LINE`, of corrected means, a row a judge and data set.
     """
-    whole = pairwise[pairwise["other"].eq("all") & pairwise["convention"].eq("corrected")]
+    whole = pairwise.query("other == 'all' and convention == 'corrected'")
     means = whole.pivot(index=["dataset", "evaluator"], columns="task", values="mean")
     means = means.reindex(columns=list(TASKS)).dropna().reset_index()
-    rows = means.merge(
-        evaluators[~evaluators["variant"].str.contains(f"^{BASE}$|^{TUNED}|-replay$")]
-    )
-    own = fitted[fitted["convention"].eq("corrected")]
-    lines = own.assign(family=own["subset"].str.extract(f"(.*)-{TUNED}$", expand=False))
-    rows = rows.merge(lines[["dataset", "family", "slope", "intercept"]], on=["dataset", "family"])
-    rows = rows.assign(line=rows["intercept"] + rows["slope"] * rows["recognition"])
-    found = rows.assign(off=rows["preference"] - rows["line"])[OFF_LINE]
-    return found.sort_values(OFF_LINE[:2], ignore_index=True)
+    own = fitted.query("convention == 'corrected'")
+    own = own.assign(family=own["subset"].str.extract(f"(.*)-{TUNED}$", expand=False))
+    rows = means.merge(evaluators[_kinds(evaluators).eq(CONTROLS)])
+    rows = rows.merge(own[["dataset", "family", "slope", "intercept"]], on=["dataset", "family"])
+    rows["line"] = rows["intercept"] + rows["slope"] * rows["recognition"]
+    rows["off"] = rows["preference"] - rows["line"]
+    return rows[OFF_LINE].sort_values(OFF_LINE[:2], ignore_index=True)
 
 
 def inverted_correlation(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from selfpref.studies.panickssery.evaluators import duplicated
-from selfpref.studies.panickssery.pairs import data_set, plain
+from selfpref.studies.panickssery.pairs import TASKS, data_set, plain
 
 # Two computations of one number from p and 1 - p differ by rounding of half precision.
 SAME = 1e-3
@@ -22,7 +22,6 @@ CONFIDENCE, EITHER, NEITHER = "confidence", "cannot be told", "none of these"
 # Answers of a broken model; a dropped row or an odd token is not one.
 BROKEN = ("failed", "low-mass")
 JUDGED = ["dataset", "evaluator", "task"]
-CELL = [*JUDGED, "variant"]
 READINGS = {
     (True, False, False): CONFIDENCE,
     (False, True, False): OTHER_QUESTION,
@@ -41,7 +40,7 @@ def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     columns = ["item_id", "judge", "task", "variant", "status"]
     rows = pd.concat([verdicts[columns], ratings[columns]]).rename(columns={"judge": "evaluator"})
     rows = rows.assign(dataset=data_set(rows["item_id"]).astype("str"))
-    return rows.groupby([*CELL, "status"]).size().rename("n").reset_index()
+    return rows.groupby([*JUDGED, "variant", "status"]).size().reset_index(name="n")
 
 
 def with_defects(
@@ -69,17 +68,14 @@ def with_defects(
     plainly = found.assign(lost=lost)[found["variant"].eq("plain")]
     share = plainly.groupby(JUDGED)[["lost", "n"]].sum().eval("lost / n")
     values = rated.groupby(JUDGED, observed=True)["released"].agg(["nunique", "count"])
-    same = values["nunique"].eq(1) & values["count"].gt(1)
-    twins = duplicated(distances)
-    who = evaluators["evaluator"]
-    broken = who.map(share.groupby("evaluator").max())
-    constant = who.map(same.groupby("evaluator").any()).eq(True)
-    return evaluators.assign(
+    same = values.eval("nunique == 1 and count > 1")
+    who, twins = evaluators["evaluator"], duplicated(distances)
+    found = evaluators.assign(
         duplicate_of=[twins.get(name, "") for name in who],
-        broken=broken,
-        constant=constant,
-        degenerate=broken.gt(unusable) | constant,
+        broken=who.map(share.groupby("evaluator").max()),
+        constant=who.map(same.groupby("evaluator").any()).eq(True),
     )
+    return found.assign(degenerate=found["broken"].gt(unusable) | found["constant"])
 
 
 def _own(pairs: pd.DataFrame) -> pd.Series:
@@ -101,15 +97,14 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
         follows, `reading`. Where both questions are answered alike to the last digit, a swap cannot
         be told.
     """
-    key, values = [*JUDGED[:2], "other", "item_id", "repeat", "task"], ["own", "undivided"]
+    key = [*JUDGED, "other", "item_id", "repeat"]
     rows = plain(pairs).assign(own=_own(pairs)).astype({"task": "str"})
-    rows = rows.loc[rows["released"].notna() & rows["own"].notna()]
-    rows = rows[[*key, "released", "position", *values]]
-    swap = {"recognition": "preference", "preference": "recognition"}
-    other = rows[[*key, *values]].assign(task=rows["task"].map(swap))
+    rows = rows.dropna(subset=["released", "own"])
+    swapped = rows["task"].map(dict(zip(TASKS, reversed(TASKS), strict=True)))
+    other = rows.assign(task=swapped)[[*key, "own", "undivided"]]
     rows = rows.merge(other, on=key, suffixes=("", "_other"))
-    made = ["own", "position", "own_other", "undivided_other"]
-    gap = rows[made].sub(rows["released"], axis=0).abs()
+    gap = rows[["own", "position", "own_other", "undivided_other"]]
+    gap = gap.sub(rows["released"], axis=0).abs()
     same = gap.lt(EXACT)
     rows = rows.assign(
         as_own=same["own"],
@@ -136,19 +131,16 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
         correlation with the rows of the random run.
     """
     rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
-    gap = {"as_own": rows["own"], "as_inverse": 1 - rows["own"]}
-    rows = rows.assign(**{name: (rows["released"] - of).abs().lt(SAME) for name, of in gap.items()})
-    swapped, random = (
-        rows[rows["variant"].eq(f"labels-{kind}")] for kind in ("swapped", "random-swapped")
-    )
-    swapped = swapped[swapped["own"].notna()]
+    same = {"as_own": rows["own"], "as_inverse": 1 - rows["own"]}
+    rows = rows.assign(**{n: (rows["released"] - of).abs().lt(SAME) for n, of in same.items()})
+    swapped = rows[rows["variant"].eq("labels-swapped") & rows["own"].notna()]
     if swapped.empty:
         return pd.DataFrame(columns=SWAPPED)
-    by = ["dataset", "evaluator"]
-    key = [*by, "other", "item_id", "repeat"]
-    both = swapped.merge(random[[*key, "released", "own"]], on=key, suffixes=("", "_random"))
-    grouped, agreed = swapped.groupby(by, observed=True), both.groupby(by, observed=True)
-    table = grouped[["as_own", "as_inverse"]].mean().assign(n=grouped.size())
+    key = [*JUDGED[:2], "other", "item_id", "repeat"]
+    random = rows.loc[rows["variant"].eq("labels-random-swapped"), [*key, "released", "own"]]
+    both = swapped.merge(random, on=key, suffixes=("", "_random"))
+    grouped, agreed = (part.groupby(JUDGED[:2], observed=True) for part in (swapped, both))
+    table = grouped[[*same]].mean().assign(n=grouped.size())
     for name, column in (("r_released", "released"), ("r_corrected", "own")):
         r = agreed[[column, f"{column}_random"]].corr().xs(column, level=-1)
         table[name] = r[f"{column}_random"]
@@ -179,30 +171,13 @@ def tuned_on(pairs: pd.DataFrame) -> pd.DataFrame:
         `dataset, evaluator, task, variant, tuned_on, n` (rows), and the mean stored score there
         (`released_tuned_on`) and on the held-out articles (`released_held_out`).
     """
-    rows = pairs[pairs["released"].notna() & pairs["variant"].ne("generations")]
-    seen, kept = rows["released"].mask(rows["held_out"]), rows["released"].where(rows["held_out"])
-    rows = rows.assign(released_tuned_on=seen, released_held_out=kept)
-    grouped = rows.groupby(CELL, observed=True)
+    rows = pairs[pairs["released"].notna()]
+    stored, kept = rows["released"], rows["held_out"]
+    rows = rows.assign(released_tuned_on=stored.mask(kept), released_held_out=stored.where(kept))
+    grouped = rows.groupby([*JUDGED, "variant"], observed=True)
     table = grouped[["released_tuned_on", "released_held_out"]].mean()
     table = table.assign(n=grouped.size(), tuned_on=grouped["released_tuned_on"].count())
     return table[table["tuned_on"].gt(0)].reset_index()
-
-
-def always_first(pairs: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
-    """Models taught to answer "1" whatever the question: both conventions, of the same pairs.
-
-    A pair without an answer, for which the source stores ½, is left out of both (`fills` counts
-    these).
-
-    Returns:
-        `dataset, evaluator, task, n`, and the means `released, corrected, position`.
-    """
-    names = evaluators.loc[evaluators["variant"].eq("always-1"), "evaluator"]
-    rows = plain(pairs[pairs["evaluator"].isin(names) & pairs["corrected"].notna()])
-    grouped = rows.groupby(JUDGED, observed=True)
-    means = grouped[["released", "corrected", "position"]].mean()
-    means.insert(0, "n", grouped.size())
-    return means.reset_index()
 
 
 def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.DataFrame:
@@ -222,11 +197,9 @@ def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.Da
     """
     parts = []
     for item, asked in published.groupby("item"):
-        where = pd.DataFrame(
-            [dict(part.split("=") for part in place.split()) for place in asked["where"]],
-            asked.index,
-        )
-        keys = list(where)
+        places = [dict(part.split("=") for part in where.split()) for where in asked["where"]]
+        where = pd.DataFrame(places, asked.index)
+        keys = [*where]
         # A row of the frame alone: where several fit, none is meant.
         found = frames[str(item)].astype(dict.fromkeys(keys, "str"))
         found = found.drop_duplicates(keys, keep=False).set_index(keys)
@@ -236,5 +209,5 @@ def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.Da
             parts.append(rows.join(there["recomputed"], how="inner"))
     table = pd.concat(parts).sort_index().rename(columns={"value": "published"})
     table = table.astype({"published": float, "recomputed": float})
-    difference = table["recomputed"] - table["published"]
-    return table.assign(difference=difference)[CHECKS].reset_index(drop=True)
+    table["difference"] = table["recomputed"] - table["published"]
+    return table[CHECKS].reset_index(drop=True)

@@ -24,9 +24,9 @@ from selfpref.plots.show import called
 
 COLUMNS = ["evaluator", "family", "trained_on", "variant", "examples", "held_out_from"]
 BASE, TUNED, REPLAY = "base", "self-recognition", "self-recognition-replay"
-UNTUNED: dict[str, object] = {"trained_on": "", "variant": BASE, "examples": 0, "held_out_from": 0}
+UNTUNED = ("", BASE, 0, 0)
 # The release's names: `xsum_10_ft_gpt35` was tuned on 10 articles, the controls on 500.
-NAME = re.compile(r"(?P<set>[a-z]+)_(?P<kind>\w+)_ft_(?P<family>\w+)")
+NAME = re.compile(r"([a-z]+)_(\w+)_ft_(\w+)")
 CONTROL_ARTICLES = 500
 # Every article is compared with four other sources in both orders.
 EXAMPLES_AN_ARTICLE = 8
@@ -60,13 +60,13 @@ def described(section: Panickssery, judges: Iterable[str], responders: set[str])
     rows = []
     for name in sorted(named.keys() & {*judges}):
         own, tuning = named[name]
-        row = {"evaluator": name, "family": own, **UNTUNED}
+        told = UNTUNED
         if tuning is not None:
-            row |= {"trained_on": tuning.on, "held_out_from": tuning.articles}
-            row["variant"] = f"{tuning.variant}{'-replay' if tuning.replay else ''}"
             # Beside the own summaries stand those of the others, in two orders.
-            row["examples"] = 2 * (len(responders) - 1) * tuning.articles
-        rows.append(row)
+            examples = 2 * (len(responders) - 1) * tuning.articles
+            variant = f"{tuning.variant}{'-replay' * bool(tuning.replay)}"
+            told = (tuning.on, variant, examples, tuning.articles)
+        rows.append((name, own, *told))
     others = from_names({*judges} - named.keys())
     return pd.concat([pd.DataFrame(rows, columns=COLUMNS), others], ignore_index=True)
 
@@ -82,13 +82,13 @@ def from_names(names: Iterable[str]) -> pd.DataFrame:
     """
     rows = []
     for name in sorted(set(names)):
-        rows.append({"evaluator": name, "family": name, **UNTUNED})
+        family, told = name, UNTUNED
         if match := NAME.fullmatch(name):
-            family, on, kind = match["family"], match["set"], match["kind"]
+            on, kind, family = match.groups()
             articles = int(kind) if kind.isdigit() else CONTROL_ARTICLES
             variant = TUNED if kind.isdigit() else kind.replace("_", "-")
-            told = (name, family, on, variant, EXAMPLES_AN_ARTICLE * articles, articles)
-            rows[-1] = dict(zip(COLUMNS, told, strict=True))
+            told = (on, variant, EXAMPLES_AN_ARTICLE * articles, articles)
+        rows.append((name, family, *told))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -102,14 +102,15 @@ def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
         `one, two, distance` (mean absolute difference), `n` (texts that both graded), the closest
         first. Judges whose grades hardly vary are left out.
     """
-    wide = grades.pivot_table(
-        index=["cluster", "target"], columns="evaluator", values="released", observed=True
-    )
+    text = ["cluster", "target"]
+    wide = grades.pivot_table("released", text, "evaluator", observed=True)
     varied = [name for name in wide if wide[name].std() > 10 * ONE_MODEL]
-    pairs = itertools.combinations(varied, 2)
-    gaps = {pair: (wide[pair[0]] - wide[pair[1]]).abs() for pair in pairs}
-    found = [(*pair, gap.mean(), gap.count()) for pair, gap in gaps.items() if gap.count()]
+    found = []
+    for one, two in itertools.combinations(varied, 2):
+        gap = (wide[one] - wide[two]).abs()
+        found.append((one, two, gap.mean(), gap.count()))
     table = pd.DataFrame(found, columns=["one", "two", "distance", "n"])
+    table = table[table["n"].gt(0)]
     return table.sort_values(["distance", "one", "two"], ignore_index=True)
 
 
@@ -143,8 +144,8 @@ def judge_names(evaluators: pd.DataFrame) -> dict[str, str]:
     >>> judge_names(from_names(["gpt4", "cnn_10_ft_gpt35"]))
     {'cnn_10_ft_gpt35': 'GPT-3.5 + 10 CNN', 'gpt4': 'GPT-4'}
     """
-    names = {row.evaluator: _named(row) for row in evaluators.itertuples()}
-    found = list(names.values())
+    names = {judge.evaluator: _named(judge) for judge in evaluators.itertuples()}
+    found = [*names.values()]
     return {key: name if found.count(name) == 1 else key for key, name in names.items()}
 
 

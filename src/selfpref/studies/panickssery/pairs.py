@@ -13,8 +13,7 @@ Asked which text is *worse*, the confidence is that its own is not.
   was tuned on, it is missing.
 - `released` is the source's own score, whatever it is and of whichever article.
 
-Whose text is the judge's own: that under its own name where the pair holds it (new summaries of a
-fine-tuned model), else its family's. "Evaluator" is the paper's word for a judge and stays in
+The judge's own text is its family's. "Evaluator" is the paper's word for a judge and stays in
 columns.
 
 Means of the confidences are by other source, by order, against the base model, and by what labels
@@ -61,7 +60,6 @@ from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_share
 from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
-CONVENTIONS = ("released", "corrected")
 TASKS = ("recognition", "preference")
 KEYS = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
 KEY = ["dataset", "evaluator", "other", "task", "variant", "item_id", "repeat"]
@@ -98,10 +96,10 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
         pd.Series(pd.array(names, dtype="str"), rows.index)
         for names in both(rows["candidates"], pyarrow.string())
     )
-    judge = rows["judge"]
-    own = judge.where(first.eq(judge) | second.eq(judge), judge.map(family))
+    own = rows["judge"].map(family)
     leads = first.eq(own)
-    rows = rows.assign(evaluator=judge, own=own, other=second.where(leads, first), leads=leads)
+    other = second.where(leads, first)
+    rows = rows.assign(evaluator=rows["judge"], own=own, other=other, leads=leads)
     rows = rows[leads | second.eq(own)]
     parts = both(rows["probabilities"], pyarrow.float64())
     one, two = (part.to_numpy(zero_copy_only=False) for part in parts)
@@ -217,13 +215,17 @@ def plain(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_convention(pairs: pd.DataFrame) -> pd.DataFrame:
-    """A row a pair and convention that gives it a value: `convention`, `value`, `ambiguous`."""
-    parts = []
-    for name, ordering in zip(CONVENTIONS, ("ordering_released", "ordering"), strict=True):
-        rows = pairs[pairs[name].notna()]
-        unclear = rows[ordering].isin(AMBIGUOUS).astype(float).where(rows[ordering].notna())
-        parts.append(rows.assign(convention=name, value=rows[name], ambiguous=unclear))
-    return pd.concat(parts, ignore_index=True)
+    """A row a pair and convention that gives it a value.
+
+    Returns:
+        The pairs with `convention`, its `value` and `ordering`, and whether that is `ambiguous`.
+    """
+    released = pairs.assign(ordering=pairs["ordering_released"])
+    parts = {"released": released, "corrected": pairs}
+    values = [part.assign(convention=name, value=part[name]) for name, part in parts.items()]
+    rows = pd.concat([part[part["value"].notna()] for part in values], ignore_index=True)
+    unclear = rows["ordering"].isin(AMBIGUOUS).astype(float)
+    return rows.assign(ambiguous=unclear.where(rows["ordering"].notna()))
 
 
 def pooled(rows: pd.DataFrame) -> pd.DataFrame:
@@ -258,9 +260,7 @@ def means(
         )
 
     parts = at_once(of, rows.groupby("dataset", observed=True))
-    if not parts:
-        return pd.DataFrame(columns=[*by, *MEAN, *also])
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts or [pd.DataFrame(columns=[*by, *MEAN, *also])], ignore_index=True)
 
 
 def pairwise(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
@@ -288,7 +288,7 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
         confidence above, at or below 1/2; `n` pairs with both choices.
     """
     rows = by_convention(plain(pairs))
-    kept = rows["ordering"].where(rows["convention"].eq("corrected"), rows["ordering_released"])
+    kept = rows["ordering"]
     shares = {name: kept.eq(name).where(kept.notna()).astype(float) for name in ORDERINGS}
     rows = rows.assign(**shares, thresholded=decide(rows["value"].to_numpy(), 0.5), n=kept.notna())
     by = ["dataset", "evaluator", "task", "convention"]
@@ -332,13 +332,13 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
         none: the plain question to the same judges), `convention, mean, se, lo, hi, n, ambiguous,
         orders`. With one order, `mean` holds the position bias in full.
     """
+    by = ["dataset", "evaluator", "other", "labels", "convention"]
     labelled = pairs["variant"].astype("str").str.startswith(LABELS)
     plainly = pairs["variant"].eq("plain") & pairs["task"].eq("preference")
-    who = pairs["dataset"].astype("str") + "/" + pairs["evaluator"].astype("str")
-    rows = by_convention(pairs[labelled | (plainly & who.isin(who[labelled].unique()))])
+    judged = pd.MultiIndex.from_frame(pairs[by[:2]])
+    rows = by_convention(pairs[labelled | (plainly & judged.isin(judged[labelled]))])
     kind = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
     rows = pooled(rows.assign(labels=kind))
-    by = ["dataset", "evaluator", "other", "labels", "convention"]
     orders = rows.groupby(by, observed=True)["orders"].max().reset_index()
     found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
     return found.merge(orders.astype(dict.fromkeys(by, "str")), on=by, how="left")
@@ -358,16 +358,12 @@ def both_wordings(pairs: pd.DataFrame) -> pd.DataFrame:
         quantities prefer, worse, mean and, where the pair has it, recognition.
     """
     rows = by_convention(pairs[pairs["variant"].eq("plain")])
-
-    def of(task: str, name: str) -> pd.DataFrame:
-        return rows[rows["task"].eq(task)][[*_PAIR, "value"]].rename(columns={"value": name})
-
-    first, second = (of(task, name) for task, name in WORDINGS.items())
-    both = first.merge(second, on=_PAIR)
+    rows = rows.assign(quantity=rows["task"].astype("str").replace(WORDINGS))
+    wide = rows.pivot(index=_PAIR, columns="quantity", values="value")
+    both = wide.reindex(columns=["prefer", "worse", "mean", "recognition"])
     both["mean"] = (both["prefer"] + both["worse"]) / 2
-    both = both.merge(of("recognition", "recognition"), on=_PAIR, how="left")
-    long = both.melt(_PAIR, var_name="quantity")
-    return long[long["value"].notna()].reset_index(drop=True)
+    both = both.dropna(subset="mean").reset_index()
+    return both.melt(_PAIR, var_name="quantity").dropna(subset="value", ignore_index=True)
 
 
 def wordings(both: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
@@ -400,16 +396,17 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
     whole = found[found["other"].eq("all")].sort_values("convention", ascending=False)
     one = whole.drop_duplicates([*by, "quantity"])
     off = (one["mean"] - 0.5).abs().gt(AT_HALF)
-    side = (one["lo"].gt(0.5) & off).astype(int) - (one["hi"].lt(0.5) & off).astype(int)
-    one, quantities = one.assign(side=side), [*WORDINGS.values(), "mean"]
+    one = one.assign(side=(one["lo"].gt(0.5) & off).astype(int) - (one["hi"].lt(0.5) & off))
     means, n, sides = (
-        one.pivot(index=by, columns="quantity", values=name).reindex(columns=quantities)
+        one.pivot(index=by, columns="quantity", values=name).reindex(
+            columns=["prefer", "worse", "mean"]
+        )
         for name in ("mean", "n", "side")
     )
-    pairs = sides[quantities[:2]].itertuples(index=False, name=None)
-    pattern = [PATTERNS.get(pair, UNCLEAR) for pair in pairs]
-    table = means.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
-    return table.sort_values(by, ignore_index=True)
+    pattern = [
+        PATTERNS.get(both, UNCLEAR) for both in zip(sides["prefer"], sides["worse"], strict=True)
+    ]
+    return means.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
 
 
 def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
@@ -442,9 +439,10 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
     known = ["dataset", "evaluator", "cluster", "wording"]
     rows = rows.assign(wording=rows["task"].astype("str").map(WORDINGS), **values)
     whole = rows.melt(known, list(values), "quantity")
-    found = means(whole, ORACLE[:4], bootstrap, "oracle")
+    by = ORACLE[:4]
+    found = means(whole, by, bootstrap, "oracle").set_index(by)
     # A bootstrap of a share has no bounds at 0 and 1.
     judged = whole[whole["quantity"].eq("agreement")]
-    shares = group_shares(judged, ORACLE[:4], "value", bootstrap.level)
-    bounded = found[ORACLE[:4]].merge(shares, on=ORACLE[:4], how="left")
-    return found.assign(**{name: bounded[name].fillna(found[name]) for name in ("lo", "hi")})
+    shares = group_shares(judged, by, "value", bootstrap.level)
+    found.update(shares.set_index(by)[["lo", "hi"]])
+    return found.reset_index()

@@ -29,7 +29,16 @@ import pandas as pd
 
 from selfpref.statistics.bootstrap import Floats, bounded, difference, ratio, share_interval
 from selfpref.studies.xu import bias
-from selfpref.studies.xu.bias import CONVENTIONS, KEY, MODELS, Settings, by_group, paper_chains
+from selfpref.studies.xu.bias import (
+    CONVENTIONS,
+    KEY,
+    MODELS,
+    Settings,
+    by_group,
+    paper_chains,
+    read_as,
+    summary,
+)
 from selfpref.studies.xu.feedback import quoted, well_formed
 from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, TASKS
 
@@ -54,19 +63,18 @@ def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `noise_bias`, and `beyond` with its bounds: the score of the model's own choice less the
         noise judge's.
     """
-    drawn, choice = _candidates(rows[rows["own"]]), ["language", "model", "k", "convention"]
-    chosen = drawn.query("step == 1")
-    table = by_group(bias.summary, chosen.assign(step=chosen["k"]), settings, "best of k")
+    choice = ["language", "model", "k", "convention"]
+    # Candidates are step 0, the text chosen among them is step 1.
+    drawn = rows[rows["own"] & rows["condition"].str.startswith(BEST)]
+    k = drawn["condition"].str.removeprefix(BEST).astype(int)
+    drawn = drawn.assign(k=k)
+    chosen = drawn.assign(step=k)[drawn["step"].eq(1)]
+    table = by_group(summary, chosen, settings, "best of k")
+    table = table.rename(columns={"step": "k"})
     noise = by_group(_chosen, drawn, settings, "best of noise", by=choice[:3])
     noise = noise.reindex(columns=[*choice, "noise_bias", *bounded("beyond")])
-    found = table.rename(columns={"step": "k"}).merge(noise, on=choice, how="left")
+    found = table.merge(noise, on=choice, how="left")
     return found.sort_values(choice, ignore_index=True)
-
-
-def _candidates(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of candidates (step 0) and of the text chosen among them (step 1), with k."""
-    best = rows[rows["condition"].str.startswith(BEST)]
-    return best.assign(k=best["condition"].str.removeprefix(BEST).astype(int))
 
 
 def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
@@ -80,9 +88,10 @@ def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
     Returns:
         `[batch]`; NaN where nothing counts.
     """
-    whole = counts.sum(axis=0)
-    share = np.divide(counts, whole, out=np.full_like(counts, np.nan), where=whole > 0)
-    reached = np.minimum(np.cumsum(share, axis=0), 1.0)
+    reached = np.cumsum(counts, axis=0)
+    whole = reached[-1:]
+    missing = np.full_like(counts, np.nan)
+    reached = np.divide(reached, whole, out=missing, where=whole > 0)
     greatest: Floats = levels @ np.diff(reached**k, axis=0, prepend=0.0)
     return greatest
 
@@ -119,16 +128,18 @@ def beside_noise(
 
     parts = []
     for pool, measured, k in held:
-        levels = pd.crosstab(pool["score"], pool["cluster"]).reindex(columns=clusters, fill_value=0)
-        parts.append((levels, sums(pool, "truth"), sums(measured, "value"), k))
+        table = pd.crosstab(pool["score"], pool["cluster"])
+        counts = table.reindex(columns=clusters, fill_value=0).to_numpy(dtype=float)
+        levels = table.index.to_numpy(dtype=float)
+        parts.append((levels, counts, sums(pool, "truth"), sums(measured, "value"), k))
 
     def statistics(weights: Floats) -> Floats:
         found = []
-        for levels, truth, value, k in parts:
-            counts = levels.to_numpy(dtype=float) @ weights
-            score = expected_greatest(levels.index.to_numpy(dtype=float), counts, k)
+        for levels, counts, truth, value, k in parts:
+            score = expected_greatest(levels, counts @ weights, k)
             over = score - ratio((truth @ weights).T)
-            found.append([score, over, ratio((value @ weights).T) - over])
+            beyond = ratio((value @ weights).T) - over
+            found.append([score, over, beyond])
         return np.swapaxes(found, 0, 1)
 
     of = (cells, languages, len(clusters), statistics, settings, *names)
@@ -137,11 +148,13 @@ def beside_noise(
 
 def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """The noise judge of one model's k under one scoring: one row, or none without scores."""
-    drawn, chosen = rows.query("step == 0").dropna(subset="score"), rows.query("step == 1")
+    drawn = rows.query("step == 0").dropna(subset="score")
+    chosen = rows.query("step == 1")
     if drawn.empty:
         return drawn
-    measured = chosen.assign(value=chosen["score"].where(chosen["truth"].notna()))
-    held = (drawn.assign(truth=0.0), measured, int(rows["k"].iloc[0]))
+    value = chosen["score"].where(chosen["truth"].notna())
+    k = int(rows["k"].iloc[0])
+    held = drawn.assign(truth=0.0), chosen.assign(value=value), k
     cells = drawn[KEY].head(1).reset_index(drop=True)
     made = beside_noise([held], cells, rows, settings, *names)
     return made.assign(noise_bias=made["noise_score"] - chosen["truth"].mean())
@@ -168,8 +181,9 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         own = paper_chains(rows, task)
         own = own.assign(languages=own["language"].nunique())
         found.append(by_group(_refined, own, settings, "refined by noise"))
-    columns = [*CHAIN, "step", "scores", *bounded("noise_score", "noise_bias", "beyond")]
-    return pd.concat(found, ignore_index=True).reindex(columns=columns)
+    bounds = bounded("noise_score", "noise_bias", "beyond")
+    whole = pd.concat(found, ignore_index=True)
+    return whole.reindex(columns=[*CHAIN, "step", "scores", *bounds])
 
 
 def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
@@ -177,13 +191,16 @@ def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
     gap, first = rows["score"] - rows["truth"], rows["step"].eq(0)
     pools = dict(iter(rows[first & gap.notna()].groupby("language")))
     # At step 0 both are the same, and rounding is all that is left.
-    known = rows.assign(value=gap.mask(first))[rows["language"].isin([*pools])]
+    known = rows.assign(value=gap.mask(first))
+    known = known[known["language"].isin([*pools])]
     if known.empty:
         return known
-    cells = known.groupby(KEY).size().reset_index()[KEY]
-    cells["scores"] = [len(pools[language]) for language in cells["language"]]
-    held = [(pools[key[1]], part, key[2] + 1) for key, part in known.groupby(KEY)]
-    return beside_noise(held, cells, rows, settings, *names, languages=rows["languages"].iloc[0])
+    grouped = known.groupby(KEY)
+    cells = grouped.size().reset_index()[KEY]
+    cells["scores"] = [len(pools[name]) for name in cells["language"]]
+    held = [(pools[key[1]], part, key[2] + 1) for key, part in grouped]
+    languages = rows["languages"].iloc[0]
+    return beside_noise(held, cells, rows, settings, *names, languages=languages)
 
 
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
@@ -206,12 +223,13 @@ def reads_its_text(rows: pd.DataFrame) -> pd.Series:
         filed under, or their sources (`QUOTED`); never where the texts are not at hand.
     """
     rows = rows[~rows["own"]]
-    known = rows["reply"].notna() & rows["text"].notna()
-    texts = zip(known, rows["reply"], rows["text"], rows["source"], strict=True)
-    counts = [quoted(*of) if there else (0, 0) for there, *of in texts]
-    spans = pd.DataFrame(counts, rows.index, ["found", "all"], dtype=int)
+    texts = rows[["reply", "text", "source"]].dropna(subset=["reply", "text"])
+    counts = [quoted(*text) for text in texts.itertuples(index=False)]
+    spans = pd.DataFrame(counts, texts.index, ["found", "all"], dtype=int)
+    spans = spans.reindex(rows.index, fill_value=0)
     whole = spans.groupby([rows[name] for name in READING]).transform("sum")
-    return whole["all"].ge(SPANS) & whole["found"].ge(QUOTED * whole["all"])
+    found = whole["found"].ge(QUOTED * whole["all"])
+    return found & whole["all"].ge(SPANS)
 
 
 def _matched(totals: Floats) -> Floats:
@@ -223,7 +241,8 @@ def _matched(totals: Floats) -> Floats:
     own, others = totals[..., 0, :], totals[..., 1, :]
     gap = ratio(own) - ratio(others)
     weight = np.where(np.isnan(gap), 0.0, own[..., 1])
-    return ratio(np.stack([np.nansum(gap * weight, axis=-1), weight.sum(axis=-1)], axis=-1))
+    whole = np.nansum(gap * weight, axis=-1)
+    return ratio(np.stack([whole, weight.sum(axis=-1)], axis=-1))
 
 
 def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
@@ -232,17 +251,19 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `judge, control` (empty: the truth), `own, cluster, truth, gap`.
     """
-    start = rows.query("step == 0 and task == 'mqm' and variant == 'plain' and repeat == 0")
+    start = rows.query("step == 0 and repeat == 0")
+    start = start.query("task == 'mqm' and variant == 'plain'")
     start = start.dropna(subset=["truth", "score"])
     # Own texts in the languages in which the judge read others' too.
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
     read = start[~start["own"] | start["condition"].eq("")].merge(both)
     controls = start[[*bias.TEXT, "judge", "score"]]
-    controls = controls.rename(columns={"judge": "control", "score": "against"})
-    pairs = read.merge(controls, on=bias.TEXT)
+    names = {"judge": "control", "score": "against"}
+    pairs = read.merge(controls.rename(columns=names), on=bias.TEXT)
     # What the control wrote is no other's text to it.
-    pairs = pairs[pairs["control"].ne(pairs["judge"]) & pairs["control"].ne(pairs["responder"])]
-    found = pd.concat([read.assign(control="", against=read["truth"]), pairs], ignore_index=True)
+    pairs = pairs.query("control != judge and control != responder")
+    truth = read.assign(control="", against=read["truth"])
+    found = pd.concat([truth, pairs], ignore_index=True)
     return found.assign(gap=found["score"] - found["against"])
 
 
@@ -263,19 +284,22 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     Returns:
         `judge, control, convention, n_own, n_others`, and `matched` with its interval.
     """
-    quoting, found = reads_its_text(rows).reindex(rows.index, fill_value=True), []
+    quoting = reads_its_text(rows).reindex(rows.index, fill_value=True)
+    found = []
     for convention in CONVENTIONS:
-        read = bias.read_as(rows, convention)
-        compared = _comparisons(read[quoting] if convention == "corrected" else read)
+        read = read_as(rows, convention)
+        if convention == "corrected":
+            read = read[quoting]
+        compared = _comparisons(read)
         for (judge, by), part in compared.groupby(["judge", "control"]):
-            own, control = part["own"], by or "none"
+            own, key = part["own"], (judge, by or "none")
             if own.all() or not own.any():
                 continue
-            sums, names = _binned(part), ("matched", judge, control)
-            interval = settings.intervals.estimate(sums, part["cluster"], _matched, *names)
-            row = {"judge": judge, "control": control, "convention": convention}
-            row |= {"n_own": own.sum(), "n_others": (~own).sum()}
-            found.append(row | interval.columns("matched"))
+            interval = settings.intervals.estimate(
+                _binned(part), part["cluster"], _matched, "matched", *key
+            )
+            sizes = own.sum(), (~own).sum()
+            found.append((*key, convention, *sizes, *interval[:3]))
     columns = ["judge", "control", "convention", "n_own", "n_others", *bounded("matched")]
     return pd.DataFrame(found, columns=columns)
 
@@ -285,7 +309,9 @@ def _binned(rows: pd.DataFrame) -> Floats:
     cells = np.zeros((len(rows), len(EQUAL) - 1, 2, 2))
     bins = np.digitize(rows["truth"], EQUAL[1:-1])
     side = (~rows["own"]).to_numpy(dtype=int)
-    cells[np.arange(len(rows)), bins, side] = np.stack([rows["gap"], np.ones(len(rows))], axis=-1)
+    place = np.arange(len(rows)), bins, side
+    cells[*place, 0] = rows["gap"]
+    cells[*place, 1] = 1
     return cells
 
 
@@ -297,18 +323,22 @@ def gains(found: pd.DataFrame) -> pd.DataFrame:
         first), `last_step`, and by then the changes since step 0 of score, truth, bias and D with
         their intervals; the last step is the last one with a truth.
     """
-    known = found.query("condition == '' and n > 0").sort_values([*CHAIN, "step"])
-    best = known.sort_values("truth_mean", ascending=False, kind="stable").drop_duplicates(CHAIN)
-    best = best[[*CHAIN, "step"]].rename(columns={"step": "best_step"})
-    last = known.drop_duplicates(CHAIN, keep="last").rename(columns={"step": "last_step"})
-    return last.query("last_step > 0").merge(best, on=CHAIN).drop(columns="condition")
+    known = found.query("condition == '' and n > 0")
+    known = known.drop(columns="condition").sort_values([*CHAIN, "step"])
+    best = known.sort_values("truth_mean", ascending=False, kind="stable")
+    best = best.drop_duplicates(CHAIN)[[*CHAIN, "step"]]
+    best = best.rename(columns={"step": "best_step"})
+    last = known.drop_duplicates(CHAIN, keep="last")
+    last = last.rename(columns={"step": "last_step"})
+    return last.query("last_step > 0").merge(best, on=CHAIN)
 
 
 def arms(found: pd.DataFrame) -> pd.DataFrame:
     """Refinement under other conditions (another run, another accept rule) beside the plain one."""
     key = ["language", "model"]
     other = found.loc[found["condition"].ne(""), key].drop_duplicates()
-    return found[found["language"].ne(bias.AVERAGE)].merge(other, on=key).replace(PLAIN)
+    found = found.query("language != @bias.AVERAGE")
+    return found.merge(other, on=key).replace(PLAIN)
 
 
 def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -319,11 +349,11 @@ def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     Returns:
         `condition, model` and the columns of `summary`; empty where nothing was read afresh.
     """
-    fresh = rows[rows["variant"].eq(RESCORED) & rows["judge"].eq(rows["responder"])]
+    fresh = rows[rows["variant"].eq(RESCORED)].query("judge == responder")
     fresh = fresh[~fresh["condition"].str.startswith(BEST)]
-    of = (bias.summary, fresh, settings, "expected")
-    table = by_group(*of, by=MODELS, conventions=("corrected",)).drop(columns="convention")
-    return table.sort_values(bias.CELL, ignore_index=True).replace(PLAIN)
+    table = by_group(summary, fresh, settings, "expected", by=MODELS, conventions=("corrected",))
+    table = table.drop(columns="convention").replace(PLAIN)
+    return table.sort_values(bias.CELL, ignore_index=True)
 
 
 def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -337,20 +367,22 @@ def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `language, model, step, convention`, and `difference`, what the bias is above that of the
         next smaller model on the sentences that count for both, with its interval.
     """
-    models, own, found = settings.use.sizes, paper_chains(rows, "mqm"), []
-    read = pd.concat([bias.read_as(own, name) for name in CONVENTIONS])
+    own, found = paper_chains(rows, "mqm"), []
+    read = pd.concat([read_as(own, name) for name in CONVENTIONS])
     read = read.assign(gap=read["score"] - read["truth"])
     place = ["language", "step", "convention"]
-    gaps = read.pivot(index=[*place, "cluster", "item_id"], columns="model", values="gap")
-    gaps = gaps.reindex(columns=models)
-    for smaller, larger in pairwise(models):
-        apart = (gaps[larger] - gaps[smaller]).dropna().rename("apart").reset_index("cluster")
+    sentence = [*place, "cluster", "item_id"]
+    gaps = read.pivot(index=sentence, columns="model", values="gap")
+    gaps = gaps.reindex(columns=settings.use.sizes)
+    for smaller, larger in pairwise(gaps):
+        apart = (gaps[larger] - gaps[smaller]).dropna()
         for cell, part in apart.groupby(place):
+            clusters = part.index.get_level_values("cluster")
             names = ("size", cell[0], larger, str(cell[1]))
-            mean = settings.intervals.mean(part["apart"], part["cluster"], *names)
-            row = dict(zip(place, cell, strict=True)) | {"model": larger}
-            found.append(row | mean.columns("difference"))
-    return pd.DataFrame(found, columns=[*place, "model", *bounded("difference")])
+            mean = settings.intervals.mean(part, clusters, *names)
+            found.append((*cell, larger, *mean[:3]))
+    columns = [*place, "model", *bounded("difference")]
+    return pd.DataFrame(found, columns=columns)
 
 
 def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
@@ -376,7 +408,8 @@ def rated_by_people(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
         truths: The truths table.
     """
     own = paper_chains(rows, "mqm")
-    own = own.assign(metric=own["truth"], truth=bias.truth_of(own, truths, "human-mqm"))
+    human = bias.truth_of(own, truths, "human-mqm")
+    own = own.assign(metric=own["truth"], truth=human)
     return own[own["truth"].notna()]
 
 
@@ -392,19 +425,22 @@ def human(
         `noise_bias` that of a judge of pure noise by the same accept rule (`selection`), both on
         the same sentences.
     """
-    own, noise = rated_by_people(rows, truths), []
-    table = by_group(bias.summary, own, settings, "human", conventions=("released",))
-    table = table.rename(columns=lambda name: str(name).replace("truth_", "human_"))
-    first = bias.read_as(own.query("step == 0"), "released")
-    for model, step in zip(table["model"], table["step"], strict=True):
+    place, noise = ["model", "step"], []
+    own = rated_by_people(rows, truths)
+    table = by_group(summary, own, settings, "human", conventions=("released",))
+    table.columns = table.columns.str.replace("truth_", "human_")
+    first = read_as(own.query("step == 0"), "released")
+    for model, step in table[place].itertuples(index=False):
         part = first[first["model"].eq(model)]
         levels, counts = np.unique(part["score"], return_counts=True)
-        score = expected_greatest(levels, counts[:, None].astype(float), step + 1)
+        often = counts[:, None].astype(float)
+        score = expected_greatest(levels, often, step + 1)
         noise.append(float(score[0]) - part["truth"].mean())
-    place = ["model", "step"]
-    metric = own.groupby(place)["metric"].mean().rename("metric_mean")
-    printed = published.query("item == 'human' and quantity == 'bias'").set_index(place)["value"]
-    table = table.assign(noise_bias=noise).join(metric, on=place)
+    metric = own.groupby(place)["metric"].mean()
+    printed = published.query("item == 'human' and quantity == 'bias'")
+    printed = printed.set_index(place)["value"]
+    table = table.assign(noise_bias=noise)
+    table = table.join(metric.rename("metric_mean"), on=place)
     table = table.join(printed.rename("bias_published"), on=place)
     return table.sort_values(place, ignore_index=True)
 
@@ -417,14 +453,17 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd
     Returns:
         `language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
-    own = bias.read_as(rated_by_people(rows, truths), "released")
+    own = read_as(rated_by_people(rows, truths), "released")
     own = own.query("step == 0").dropna(subset="score")
-    own = own.assign(sentence=own["cluster"], said=own["score"], gap=own["score"] - own["truth"])
+    own = own.rename(columns={"cluster": "sentence", "score": "said"})
+    own = own.assign(gap=own["said"] - own["truth"])
     cells = own.groupby(["language", "model"])
     part = cells.get_group(cells["gap"].mean().idxmax()) if len(own) else own
-    skew = bias.distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
+    gap = part["gap"].to_numpy()
+    skew = bias.distance_skewness(gap, settings.use.gamma).item()
+    part = part.assign(bias=part["gap"].mean(), dskew=skew)
     columns = ["language", "model", "step", "sentence", "said", "truth", "bias", "dskew"]
-    return part.assign(bias=part["gap"].mean(), dskew=skew)[columns].reset_index(drop=True)
+    return part[columns].reset_index(drop=True)
 
 
 def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -439,14 +478,18 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
         Each printed number with `recomputed` and `difference`, NaN where what is counted was not
         released; empty where none of the paper's models is there.
     """
+    place = ["model", "step"]
     shares = form.loc[form["step"].isin(STEPS), "well_formed"]
     ends = {"least share": shares.min(), "greatest share": shares.max()}
-    table = published if found["model"].isin(published["model"]).any() else published.iloc[:0]
-    known = found.astype({"step": float}).set_index(["model", "step"])["bias"]
-    table = table.join(known, on=["model", "step"])
-    recomputed = table.pop("bias").fillna(table["quantity"].map(ends)).astype(float)
-    table = table.assign(recomputed=recomputed, difference=recomputed - table["value"])
-    return table.rename(columns={"value": "published"})
+    if not found["model"].isin(published["model"]).any():
+        published = published.iloc[:0]
+    known = found.astype({"step": float}).set_index(place)["bias"]
+    table = published.join(known.rename("recomputed"), on=place)
+    table = table.rename(columns={"value": "published"})
+    share = table["quantity"].map(ends)
+    table["recomputed"] = table["recomputed"].fillna(share).astype(float)
+    table["difference"] = table["recomputed"] - table["published"]
+    return table
 
 
 def commongen(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -469,30 +512,37 @@ def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `language, model, step, predicted, true, bias, dskew` with intervals, the change of the bias
         since step 0, `n` and `unusable`; the intervals of the two shares are Wilson's.
     """
-    own = bias.chained(rows)
+    own = bias.chained(rows).query("task == 'correctness'")
     # No release has a rule of its own here; both conventions are one.
-    table = _shares(own[own["task"].eq("correctness")], settings, ("corrected",), "mathematics")
+    table = _shares(own, settings, ("corrected",), "mathematics")
     table = table.drop(columns="convention").replace(PLAIN)
     return table.sort_values(["language", "model", "condition", "step"], ignore_index=True)
 
 
 def _shares(
-    rows: pd.DataFrame, settings: Settings, conventions: Sequence[bias.Convention], *names: str
+    rows: pd.DataFrame,
+    settings: Settings,
+    conventions: Sequence[bias.Convention],
+    *names: str,
 ) -> pd.DataFrame:
     """The table of `summary` with Wilson's intervals for the two means, which are shares.
 
     Where the bias does not vary over sentences, its interval is Newcombe's.
     """
-    of, cell = (bias.summary, rows, settings, *names), [*MODELS, *KEY]
+    cell, found = [*MODELS, *KEY], []
+    of = (summary, rows, settings, *names)
     table = by_group(*of, by=MODELS, conventions=conventions)
-    read = pd.concat([bias.read_as(rows, name) for name in conventions])
-    found, level = [], settings.bootstrap.level
+    read = pd.concat([read_as(rows, name) for name in conventions])
+    level = settings.bootstrap.level
     for values, part in bias.counted(read, cell).groupby(cell):
-        said, true = (share_interval(part[of], part["cluster"], level) for of in ("score", "truth"))
-        row = dict(zip(cell, values, strict=True)) | difference(said, true).columns("apart")
-        found.append(row | said.columns("predicted") | true.columns("true"))
-    shares = pd.DataFrame(found, columns=[*cell, *bounded("apart", "predicted", "true")])
-    whole = table.drop(columns=bounded("self_mean", "truth_mean")).merge(shares, on=cell)
+        said = share_interval(part["score"], part["cluster"], level)
+        true = share_interval(part["truth"], part["cluster"], level)
+        apart = difference(said, true)
+        found.append((*values, *apart[:3], *said[:3], *true[:3]))
+    columns = [*cell, *bounded("apart", "predicted", "true")]
+    shares = pd.DataFrame(found, columns=columns)
+    means = bounded("self_mean", "truth_mean")
+    whole = table.drop(columns=means).merge(shares, on=cell)
     # A bias that is the same in every sentence has no interval by resampling, and D has none.
     alike = whole["bias_lo"].eq(whole["bias_hi"])
     for end in ("_lo", "_hi"):
@@ -509,8 +559,9 @@ def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         quantities of `summary`, and for the paraphrase their change.
     """
     aside = rows[rows["condition"].str.startswith(PARAPHRASE)]
-    aside = aside.assign(system=aside["condition"].str.removeprefix(PARAPHRASE))
-    table = by_group(bias.summary, aside, settings, "style", by=["system", "judge"])
+    system = aside["condition"].str.removeprefix(PARAPHRASE)
+    aside, by = aside.assign(system=system), ["system", "judge"]
+    table = by_group(summary, aside, settings, "style", by=by)
     table["text"] = table.pop("step").map({0: "translation", 1: "paraphrase"})
     order = ["language", "system", "judge", "text", "convention"]
     return table.sort_values(order, ignore_index=True)
@@ -528,18 +579,23 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         and `usable` (a score can be read), each with its bounds: means of the languages, of models
         that have all of them.
     """
+    key, found = ["model", "step"], []
     own = paper_chains(rows, "mqm").dropna(subset="reply")
-    well, key = own["reply"].map(well_formed).astype(bool), ["model", "step"]
-    own = own.assign(well_formed=well, usable=own["status"].eq("ok"), n=1)
+    well = own["reply"].map(well_formed).astype(bool)
+    own = own.assign(well_formed=well, usable=own["status"].eq("ok"))
     # Each language counts the same, however many replies it has.
-    own["weight"] = 1 / own.groupby([*key, "language"])["n"].transform("size")
-    whole = own.groupby(key)["language"].transform("nunique").eq(own["language"].nunique())
-    found = []
-    for (model, step), part in own[whole].groupby(key):
-        row: dict[str, object] = {"model": model, "step": step, "n": len(part)}
+    replies = own.groupby([*key, "language"])["reply"].transform("size")
+    own = own.assign(weight=1 / replies)
+    languages = own.groupby(key)["language"].transform("nunique")
+    whole = own[languages.eq(own["language"].nunique())]
+    level = settings.bootstrap.level
+    for values, part in whole.groupby(key):
+        weight = part["weight"]
+        row = [*values, len(part)]
         for name in ("well_formed", "usable"):
-            parts = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
-            row |= share_interval(parts, part["cluster"], settings.bootstrap.level).columns(name)
+            parts = np.stack([part[name] * weight, weight], axis=-1)
+            share = share_interval(parts, part["cluster"], level)
+            row += share[:3]
         found.append(row)
     columns = [*key, "n", *bounded("well_formed", "usable")]
     return pd.DataFrame(found, columns=columns)

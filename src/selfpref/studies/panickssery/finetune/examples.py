@@ -132,9 +132,9 @@ def replayed(
     ]
     pool += [(layout.single("quality", *summary), SCORES) for summary in summaries.values()]
     order = np.random.default_rng(seed).permutation(len(pool))[:n]
-    found = []
+    drawn, found = [pool[place] for place in order.tolist()], []
     for labels in (LABELS, SCORES):
-        prompts = [pool[int(place)][0] for place in order if pool[int(place)][1] == labels]
+        prompts = [prompt for prompt, offered in drawn if offered == labels]
         choices = ask([Choose(prompt, labels) for prompt in prompts])
         found += [
             Labelled(prompt, labels[int(np.argmax(choice.probabilities))])

@@ -15,10 +15,10 @@ lies, and only numbers derived from it are kept. The articles' texts are not par
 - No release file holds the backward probability of GPT's recognition, nor any probability of the
   two base GPT models on XSum: those verdicts are choices without probabilities, and `stored` is
   all there is.
-- Variants: `plain`; `rerun` (recognition asked again beside the inverted question);
-  `others-named-human` and `others-named-model`; `labels-correct`, `labels-swapped`,
-  `labels-random-correct` and `labels-random-swapped` (the random labels, split by what fell);
-  `generations` (the tuned model's new summary, under the tuned model's name, against its base's).
+- Variants: `plain`; `labels-correct`, `labels-swapped`, `labels-random-correct` and
+  `labels-random-swapped` (the random labels, split by what fell). What no number here rests on is
+  not read: others named in other words, new summaries of tuned models, and recognition asked again
+  beside the inverted question.
 - What a row lacks becomes a status: `unparsable` (a token that is no label), `low-mass` (no
   probability on the labels), `failed` (not a number, an order or a value missing, an article that
   is not among the thousand).
@@ -74,15 +74,13 @@ Floats = npt.NDArray[np.float64]
 _SET, _EVALUATOR = r"(?P<dataset>xsum|cnn)", r"(?P<evaluator>\w+)"
 _RESULTS = rf"{_SET}/{_EVALUATOR}_results\.json"
 # What each path holds, in the order in which they are read: scores of one order come before the raw
-# probabilities that they belong to. The wordings that name the others were tried on XSum alone.
+# probabilities that they belong to.
 PATTERNS = {
     "summaries": rf"summaries/{_SET}/\w+?_train_{_EVALUATOR}_responses\.json",
     "pairwise": rf"results/{_RESULTS}",
     "worse": rf"results_with_worse/{_RESULTS}",
-    "named": rf"results_vs_(?P<condition>human|model)/{_EVALUATOR}_results\.json",
     "labels": rf"label_results/(?P<condition>correct|wrong|random)_label_results/{_RESULTS}",
     "raw-labels": rf"label_results/raw_llama_label_results/{_SET}_label_{_EVALUATOR}_raw\.json",
-    "generations": rf"comparisons/{_SET}/{_EVALUATOR}_comparisons\.json",
     "recognition": rf"individual_setting_results/recognition_results/{_RESULTS}",
     "quality": rf"individual_setting_results/score_results/{_RESULTS}",
 }
@@ -93,6 +91,7 @@ ORDERS = {"forward": ["own", "other"], "backward": ["other", "own"]}
 # The variant of each condition of labels, and the word of the raw file for it.
 CONDITIONS = {"correct": "labels-correct", "wrong": "labels-swapped", "random": "labels-random"}
 RAW = {"correct": "correct", "wrong": "incorrect", "random": "random"}
+FINDINGS = "article of the other data set", "article that the judge was tuned on"
 PAIR, TEXT = ["item_id", "other"], ["item_id", "responder"]
 
 
@@ -105,14 +104,14 @@ class Released(NamedTuple):
         kind: Which kind of file, a key of `PATTERNS`.
         evaluator: Who judged; of summaries, who wrote.
         dataset: `xsum` or `cnn`.
-        condition: Of labels and wordings, which.
+        condition: Of labels, which.
     """
 
     path: str
     local: Path
     kind: str
     evaluator: str
-    dataset: str = "xsum"
+    dataset: str
     condition: str = ""
 
 
@@ -137,31 +136,38 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         for path in sorted(files)
         if (match := re.fullmatch(pattern, path))
     ]
+    summaries = [file for file in known if file.kind == "summaries"]
+    judged = [file for file in known if file.kind != "summaries"]
     index: dict[str, dict[str, int]] = {}
     said, told = [], []
-    for file in known:
-        if file.kind == "summaries":
-            texts = json.loads(file.local.read_bytes())
-            index.setdefault(file.dataset, {key: place for place, key in enumerate(texts)})
-            told.append((file.path, "read", len(texts), 0))
-            said += [(f"{file.dataset}/{k}", file.evaluator, text) for k, text in texts.items()]
-    judged = [file for file in known if file.kind != "summaries"]
+    for file in summaries:
+        texts = json.loads(file.local.read_bytes())
+        index.setdefault(file.dataset, {key: place for place, key in enumerate(texts)})
+        told.append((file.path, "read", len(texts), 0))
+        said += [(f"{file.dataset}/{k}", file.evaluator, text) for k, text in texts.items()]
     names = {file.evaluator for file in judged}
     wanted = judges_of(dataset, entry, names)
     single = {file.evaluator for file in judged if file.kind == "raw-labels"}
     judged = [file for file in judged if file.evaluator in wanted]
-    table = evaluators.from_names(names).set_index("evaluator")
+    judges = evaluators.from_names(names).set_index("evaluator")
     parts: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ratings": []}
     # Of labels in one order the scores, by data set and condition: the raw file lacks them.
     scores: dict[tuple[str, str], pd.Series] = {}
     with progress.bar(len(judged), f"read {dataset}", unit="file") as bar:
         for file in judged:
             bar.update()
-            frame = _placed(file, index[file.dataset], table.loc[file.evaluator])
-            foreign, tuned_on = (~frame["known"]).sum(), frame["tuned_on"].sum()
-            counts = [("read", 0), ("article of the other data set", foreign)]
-            counts.append(("article that the judge was tuned on", tuned_on))
-            told += [(file.path, name, len(frame), n) for name, n in counts if n or name == "read"]
+            frame = pd.DataFrame(json.loads(file.local.read_bytes()))
+            judge, place = judges.loc[file.evaluator], frame["key"].map(index[file.dataset])
+            seen = place.lt(judge["held_out_from"]) & (judge["trained_on"] == file.dataset)
+            told.append((file.path, "read", len(frame), 0))
+            for finding, n in zip(FINDINGS, (place.isna().sum(), seen.sum()), strict=True):
+                told += [(file.path, finding, len(frame), n)] * bool(n)
+            frame = frame.assign(
+                item_id=f"{file.dataset}/" + frame["key"],
+                known=place.notna(),
+                own=judge["family"],
+                other=frame.get("model"),
+            )
             if file.kind in ("recognition", "quality"):
                 parts["ratings"].append(_ratings(file, frame))
                 continue
@@ -186,31 +192,6 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         rows = pd.concat(parts.pop(name), ignore_index=True)
         made[name] = tables.fill(rows, name, study=entry.study)
     return made
-
-
-def _placed(file: Released, articles: dict[str, int], judge: pd.Series) -> pd.DataFrame:
-    """The rows of a file with their articles and sources.
-
-    Args:
-        file: The file.
-        articles: The data set's keys and their places.
-        judge: Its row of the evaluators.
-
-    Returns:
-        The rows with `item_id`, `known` (the article is one of the data set), `tuned_on` (and the
-        judge was tuned on it), `own` (whose text is the judge's own) and `other` (the text beside
-        it).
-    """
-    # A bare NaN stands for a missing number.
-    frame = pd.DataFrame(json.loads(file.local.read_bytes()))
-    place, new = frame["key"].map(articles), file.kind == "generations"
-    return frame.assign(
-        item_id=f"{file.dataset}/" + frame["key"],
-        known=place.notna(),
-        tuned_on=place.lt(judge["held_out_from"]) & (judge["trained_on"] == file.dataset),
-        own=file.evaluator if new else judge["family"],
-        other=judge["family"] if new else frame.get("model"),
-    )
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> Floats:
@@ -244,22 +225,17 @@ def _questions(file: Released) -> list[tuple[str, str, str, str]]:
 
     That of an answer's probability is the same with `_probability` after it.
     """
-    detected, compared = (
-        ("detection_score", "{}_detection"),
-        ("self_preference", "{}_comparison"),
-    )
+    compared = ("self_preference", "{}_comparison")
     match file.kind:
-        case "generations":
-            return [("preference", "generations", "new_preference", "{}")]
         case "labels":
             return [("preference", CONDITIONS[file.condition], *compared)]
         case "raw-labels":
             raw = CONDITIONS.items()
             return [("preference", variant, name, f"{RAW[name]}_label") for name, variant in raw]
         case "worse":
-            return [("recognition", "rerun", *detected), ("inferiority", "plain", *compared)]
-    variant = f"others-named-{file.condition}" if file.condition else "plain"
-    return [("recognition", variant, *detected), ("preference", variant, *compared)]
+            return [("inferiority", "plain", *compared)]
+    detected = ("recognition", "plain", "detection_score", "{}_detection")
+    return [detected, ("preference", "plain", *compared)]
 
 
 def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
@@ -267,7 +243,8 @@ def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
 
     Args:
         file: The file.
-        frame: Its rows, as `_placed` returns them; of raw labels with the score of each condition.
+        frame: Its rows with `item_id`, `known` (the article is one of the data set), `own` (whose
+            text is the judge's own) and `other`; of raw labels with the score of each condition.
     """
     tops = {f"{order}_probability": f"{order}_comparison_probability" for order in ORDERS}
     frame, frames = frame.rename(columns=tops), []
@@ -352,7 +329,7 @@ def _answers(frame: pd.DataFrame, name: str, turned: bool) -> pd.DataFrame | Non
 
 
 def _ratings(file: Released, frame: pd.DataFrame) -> pd.DataFrame:
-    """The ratings of a file of single summaries, from its rows as `_placed` returns them."""
+    """The ratings of a file of single summaries, from its rows as for `_verdicts`."""
     rows = frame[["item_id"]].assign(responder=frame["target_model"])
     made = (_quality if file.kind == "quality" else _recognition)(frame, rows)
     foreign = made["item_id"].isin(frame.loc[~frame["known"], "item_id"])
