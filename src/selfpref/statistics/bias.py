@@ -44,10 +44,9 @@ bias beyond the other judges' towards the same responses,
     excess_j = EO_j(responses of j) - mean over k != j of EO_k(responses of j)
 
 with all judges of the data set weighing the same. Which pairs enter decides its size, so it comes
-in three variants, none of which is to be read alone:
+in two variants, neither of which is to be read alone:
 
 - `own`: each judge on the pairs that it and the human decide;
-- `common`: every judge on the pairs that the human and all judges decide;
 - `half-ties`: every judge on the pairs that the human decides, a judge's tie counting half.
 
 Both terms of EO are shares of one *human side*: pairs on which the human prefers the judge's own
@@ -98,7 +97,6 @@ of two votes on a pair, and I the regularised incomplete beta function,
 Where votes hardly agree, rho near 0, it always takes the better writer, and EO_m nears 1.
 """
 
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -115,18 +113,18 @@ from selfpref.statistics.bootstrap import (
     Interval,
     cluster_sums,
     difference,
+    pearson,
     ratio,
     share_interval,
 )
-from selfpref.statistics.regression import pearson
 from selfpref.tables.schemas import TIE
 
 Turns = Literal["all", "first", "second"]
 Scale = Literal["log-perplexity", "perplexity"]
 JudgeTie = Literal["exact", "label-c", "orders-disagree"]
 Ties = Literal["drop", "half"]
-Variant = Literal["own", "common", "half-ties"]
-VARIANTS: tuple[Variant, ...] = ("own", "common", "half-ties")
+Variant = Literal["own", "half-ties"]
+VARIANTS: tuple[Variant, ...] = ("own", "half-ties")
 # By reading of a judge's tie, the column of the pairs that it ties beside those without a winner.
 FLAGS = ["says_tie", "disagrees"]
 TIED: dict[JudgeTie, str] = {"exact": "", "label-c": FLAGS[0], "orders-disagree": FLAGS[1]}
@@ -150,12 +148,6 @@ def names_of(*columns: pd.Series) -> list[str]:
     ['a', 'b', 'c']
     """
     return sorted(set[str]().union(*(column.unique() for column in columns)))
-
-
-def by_judge(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The rows of one judge after the other."""
-    for judge in names_of(rows["judge"]):
-        yield judge, rows[rows["judge"].eq(judge)]
 
 
 def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
@@ -405,6 +397,15 @@ def gap(
     return pd.Series(mine - theirs, index=rows.index)
 
 
+def between(pairs: pd.DataFrame) -> pd.DataFrame:
+    """A column a responder: 1 where the first text of a pair is of it, -1 where the second is."""
+    first, second = pairs["first"], pairs["second"]
+    effects = {
+        name: first.eq(name).astype(float) - second.eq(name) for name in names_of(first, second)
+    }
+    return pd.DataFrame(effects, index=pairs.index)
+
+
 def equal_opportunity(cells: npt.ArrayLike) -> Floats:
     """EO bias (Definition 4.1), -1..1; 0 is unbiased, 1 picks itself always.
 
@@ -484,7 +485,9 @@ def demographic_parity_interval(
         chance: The share of a judge without preference: 1/2 for pairs.
     """
     counts = np.stack([cells[:, 0] + cells[:, 2], cells.sum(axis=1)], axis=-1)
-    return share_interval(counts, clusters, level).moved(chance, 1 - chance)
+    share = share_interval(counts, clusters, level)
+    value, lo, hi = ((end - chance) / (1 - chance) for end in share[:3])
+    return Interval(value, lo, hi, share.undefined)
 
 
 def crossed(human: Floats, judge: Floats) -> Floats:
@@ -607,13 +610,10 @@ def stacked_cells(
     rows = rows[rows["judge"].isin(judges)]
     number = rows.groupby(["item_id", "cluster", "opponent"], sort=True).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]
-    by_variant: dict[Variant, Ties] = {"own": judge_ties, "common": "drop", "half-ties": "half"}
+    ties: Ties = judge_ties if variant == "own" else "half"
     stacked = np.zeros((len(first), len(judges), len(CELLS)))
     place = pd.Index(judges).get_indexer(rows["judge"])
-    stacked[number, place] = cell_weights(rows, human_ties, by_variant[variant])
-    if variant == "common":
-        # A pair counts where it adds one to every judge.
-        stacked[~(stacked.sum(axis=2) > 0).all(axis=1)] = 0
+    stacked[number, place] = cell_weights(rows, human_ties, ties)
     return stacked, rows["cluster"].iloc[first].reset_index(drop=True)
 
 

@@ -137,7 +137,7 @@ def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.Da
 
 
 def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
-    """The three variants of the excess; nothing where no second judge read the same responses.
+    """Both variants of the excess; nothing where no second judge read the same responses.
 
     Returns:
         The columns `EXCESS`: the judge's `eo`; `excess` and the mean `eo_others` of the other
