@@ -124,7 +124,6 @@ Scale = Literal["log-perplexity", "perplexity"]
 JudgeTie = Literal["exact", "label-c", "orders-disagree"]
 Ties = Literal["drop", "half"]
 Variant = Literal["own", "half-ties"]
-VARIANTS: tuple[Variant, ...] = ("own", "half-ties")
 # By reading of a judge's tie, the column of the pairs that it ties beside those without a winner.
 FLAGS = ["says_tie", "disagrees"]
 TIED: dict[JudgeTie, str] = {"exact": "", "label-c": FLAGS[0], "orders-disagree": FLAGS[1]}
@@ -172,7 +171,8 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `item_id, judge, repeat, status`, `first, second`, `presented` (`first`, `second` or null:
         whose response the judge read first), `score` (for `first`, 0..1, NaN unless ok), `tie` (the
-        share of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok).
+        share of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok),
+        `won` (the share of `first`, that of the tie taken off).
     """
     rows = verdicts[of_two(verdicts) & verdicts["task"].eq("preference").to_numpy()]
     one, two = (
@@ -191,14 +191,23 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         # What the two responses leave of the mass is the tie's.
         left = np.where(mass > 0, (mass - (p + q)) / mass, np.nan)
     tie = np.where(np.isnan(left), rows["choice"].eq(TIE), np.clip(left, 0, 1))
+    score, tie = np.where(ok, [np.where(swapped, 1 - score, score), tie], np.nan)
     presented = pd.Series("first", rows.index, dtype="str").mask(swapped, "second")
     return rows[["item_id", "judge", "repeat", "status"]].assign(
         first=one.where(~swapped, two),
         second=two.where(~swapped, one),
         presented=presented.where(rows["order_known"]),
-        score=np.where(ok, np.where(swapped, 1 - score, score), np.nan),
-        tie=np.where(ok, tie, np.nan),
+        score=score,
+        tie=tie,
+        won=score * (1 - tie),
     )
+
+
+def says_tie(shares: pd.DataFrame) -> pd.Series:
+    """Where the label for a tie is no less probable than either response, by `tie` and `won`."""
+    tie, won = shares["tie"], shares["won"]
+    found: pd.Series = tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))
+    return found
 
 
 def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
@@ -217,16 +226,14 @@ def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame
     """
     single = verdict_scores(verdicts)
     single["presented"] = single["presented"].fillna("unknown")
-    single["won"] = single["score"] * (1 - single["tie"])
     pair, shares = [*PAIR, "judge"], ["score", "tie", "won"]
     orders = single.groupby([*pair, "presented"])[shares].mean(skipna=False)
     orders["named"] = decide(orders["score"].to_numpy(dtype=float), threshold)
     grouped = orders.groupby(pair)
     scores, named = grouped[shares].mean(skipna=False), grouped["named"].agg(["min", "max"])
-    tie, won = scores["tie"], scores["won"]
     failed = single[single["status"].ne("ok")].groupby(pair)["status"].first()
     found = scores[["score"]].assign(
-        says_tie=tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won)),
+        says_tie=says_tie(scores),
         disagrees=scores["score"].notna() & named["min"].eq(0) & named["max"].eq(1),
         status=failed.reindex(scores.index).fillna("ok"),
     )
@@ -436,16 +443,14 @@ def equal_opportunity_interval(
         names: Of the stream.
     """
     found = bootstrap.estimate(cells, clusters, equal_opportunity, *names)
-    return found if enough(cells.sum(axis=0)) else _newcombe(cells, clusters, bootstrap.level)
+    if enough(cells.sum(axis=0)):
+        return found
+    return difference(*agreement_intervals(cells, clusters, bootstrap.level))
 
 
 def enough(totals: Floats) -> bool:
     """Whether each cell has `SMALL` pairs, or there is no EO: `[4]`."""
     return bool(np.isnan(equal_opportunity(totals)) or totals.min() >= SMALL)
-
-
-def _newcombe(cells: Floats, clusters: Clusters, level: float) -> Interval:
-    return difference(*agreement_intervals(cells, clusters, level))
 
 
 def agreement_intervals(

@@ -200,11 +200,6 @@ class Judgments:
         """Those that read a response of their own."""
         return names_of(self.rows.loc[self.rows["judge"].eq(self.rows["responder"]), "judge"])
 
-    def compared(self, judge: str) -> pd.DataFrame:
-        """The rows turned to a judge, of it and of the other judges that it is held against."""
-        left_out = self.rows["judge"].isin(self.left_out.get(judge, ()))
-        return self.rows[self.rows["responder"].eq(judge) & ~left_out].reset_index(drop=True)
-
     def own(self, judge: str) -> pd.DataFrame:
         """A judge's own rows."""
         mine = self.rows["judge"].eq(judge) & self.rows["responder"].eq(judge)
@@ -221,7 +216,8 @@ class Judgments:
 
     def stacked(self, judge: str, variant: bias.Variant) -> tuple[Floats, pd.Series]:
         """`bias.stacked_cells` of a judge and those that it is held against."""
-        use, rows = self.settings, self.compared(judge)
+        use, left_out = self.settings, self.rows["judge"].isin(self.left_out.get(judge, ()))
+        rows = self.rows[self.rows["responder"].eq(judge) & ~left_out]
         return bias.stacked_cells(rows, judge, variant, use.human_ties, use.judge_ties)
 
     def row(self, judge: str, statistic: str) -> Row:
@@ -420,14 +416,14 @@ def influence(rows: Floats, statistic: Statistic) -> Floats:
 
 def intraclass(values: Floats, clusters: pd.Series) -> float:
     """Rho of one-way analysis of variance, at least 0; 0 where no cluster has two rows."""
-    codes, names = pd.factorize(clusters)
-    sizes, n, groups = np.bincount(codes), len(values), len(names)
-    if groups < 2 or n == groups:
+    groups = pd.Series(values).groupby(clusters.to_numpy())
+    sizes, n = groups.size(), len(values)
+    if len(sizes) in (1, n):
         return 0.0
-    means = np.bincount(codes, weights=values) / sizes
-    between = float((sizes * (means - values.mean()) ** 2).sum() / (groups - 1))
-    within = float(((values - means[codes]) ** 2).sum() / (n - groups))
-    usual = (n - (sizes**2).sum() / n) / (groups - 1)
+    means, each = groups.mean(), groups.transform("mean")
+    between = float((sizes * (means - values.mean()) ** 2).sum() / (len(sizes) - 1))
+    within = float(((values - each) ** 2).sum() / (n - len(sizes)))
+    usual = (n - (sizes**2).sum() / n) / (len(sizes) - 1)
     spread = between + (usual - 1) * within
     return max(0.0, (between - within) / spread) if spread > 0 else 0.0
 
