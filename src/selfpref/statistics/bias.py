@@ -371,11 +371,10 @@ def response_perplexity(perplexities: pd.DataFrame, scale: Scale) -> pd.DataFram
     return rows[["item_id", "responder", "judge", "conditional"]].assign(value=value)
 
 
-def text_lengths(responses: pd.DataFrame, characters: pd.Series) -> pd.Series:
+def text_lengths(responses: pd.DataFrame) -> pd.Series:
     """ln(1 + characters) of each first text, by (item_id, responder)."""
-    first = responses["step"].eq(0) & responses["sample"].eq(0)
-    texts = responses[first].assign(length=np.log1p(characters[first].astype(float)))
-    return texts.set_index(["item_id", "responder"])["length"]
+    first = responses[responses["step"].eq(0) & responses["sample"].eq(0)]
+    return np.log1p(first.set_index(["item_id", "responder"])["length"].astype(float))
 
 
 def scores_of(truths: pd.DataFrame, metric: str) -> pd.Series:

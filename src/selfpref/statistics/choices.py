@@ -292,23 +292,21 @@ def of_judges(data: Judgments) -> Iterator[Row]:
         elif own["human"].isna().all():
             yield from (told(data.row(judge, name), MISSING, 0, 0, NO_LABEL) for name in GOLD)
         else:
-            yield from _with_gold(data, judge, own)
-
-
-def _with_gold(data: Judgments, judge: str, own: pd.DataFrame) -> Iterator[Row]:
-    labelled, cells = own[own["human"].notna()], data.cells(own)
-    found = bias.equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
-    yield _on_sides(data.row(judge, EO), found, cells[:, None], len(labelled))
-    yield _parity(data, judge, own)
-    yield from _excess(data, judge, len(labelled))
-    gap = labelled["win"] - labelled["gold"]
-    found = data.bootstrap.mean(gap, labelled["cluster"], judge, GAP, data.gold)
-    yield told(data.row(judge, GAP), found, gap.count(), len(gap))
-    for kind, human in KINDS.items():
-        rows = own[own["human"].eq(human)]
-        won = rows["win"].astype(float)
-        found = share_interval(won, rows["cluster"], data.bootstrap.level)
-        yield told(data.row(judge, kind), found, won.count(), len(won))
+            labelled, cells = own[own["human"].notna()], data.cells(own)
+            found = bias.equal_opportunity_interval(
+                cells, own["cluster"], data.bootstrap, judge, "eo"
+            )
+            yield _on_sides(data.row(judge, EO), found, cells[:, None], len(labelled))
+            yield _parity(data, judge, own)
+            yield from _excess(data, judge, len(labelled))
+            gap = labelled["win"] - labelled["gold"]
+            found = data.bootstrap.mean(gap, labelled["cluster"], judge, GAP, data.gold)
+            yield told(data.row(judge, GAP), found, gap.count(), len(gap))
+            for kind, human in KINDS.items():
+                rows = own[own["human"].eq(human)]
+                won = rows["win"].astype(float)
+                found = share_interval(won, rows["cluster"], data.bootstrap.level)
+                yield told(data.row(judge, kind), found, won.count(), len(won))
 
 
 def against_people(data: Judged) -> Iterator[Row]:

@@ -51,21 +51,7 @@ from selfpref.tables.schemas import KEY, PANEL, TIE
 # Whose streams of random numbers these are.
 STUDY = "wataoka"
 Binning = Literal["width", "count"]
-# What is read of each table; of the texts, their length.
-COLUMNS = {
-    "items": ("item_id", "cluster", "metadata"),
-    "responses": ("item_id", "responder", "step", "sample", "text", "status"),
-    "labels": ("item_id", "responder_a", "responder_b", "annotator", "label"),
-    "truths": ("item_id", "responder", "metric", "score"),
-    "verdicts": (
-        *("item_id", "judge", "task", "candidates", "order_known", "repeat"),
-        *("probabilities", "mass", "choice", "status"),
-    ),
-    "perplexities": (
-        *("item_id", "responder", "step", "judge", "conditional"),
-        *("sum_nll", "n_tokens", "status"),
-    ),
-}
+TABLES = ("items", "responses", "labels", "truths", "verdicts", "perplexities")
 SIDES = ["n_human_own", "n_human_other"]
 # A person in the judge's place, the judge, and their difference, all against single votes.
 AGAINST_VOTES = ("eo_no_preference", "eo_one_vote", "beyond_no_preference")

@@ -37,7 +37,7 @@ from selfpref.params import Params
 from selfpref.statistics import choices
 from selfpref.statistics.bias import decide, gap, scores_of, value_of, whole_counts
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, pearson
-from selfpref.statistics.judged import COLUMNS as PAIRS
+from selfpref.statistics.judged import TABLES as PAIRS
 from selfpref.statistics.judged import Judged, Row, Settings, by_panel
 from selfpref.studies.livebench import STUDY as LIVEBENCH
 from selfpref.studies.livebench.panel import TABLES, Panel
@@ -197,8 +197,8 @@ def from_confidences(
     decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
     human = _side(gap(quality, asked, "own", "other"))
     rows = asked.rename(columns={"evaluator": "judge", "other": "opponent"})
-    rows = rows.assign(responder=rows["judge"], k=2)
-    rows = rows.assign(decision=decision, win=decision, human=human, gold=human)
+    rows = rows.assign(responder=rows["judge"], k=2, decision=decision, win=decision)
+    rows = rows.assign(human=human, gold=human)
     return [
         choices.Judgments(
             "panickssery", str(name), gold, part[choices.COLUMNS].reset_index(drop=True), settings

@@ -294,7 +294,7 @@ def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
     found = []
     for data in (data for data in sets if len(data.tables["perplexities"])):
         responses, items = data.tables["responses"], data.tables["items"][["item_id", "cluster"]]
-        length = bias.text_lengths(responses, responses["length"])
+        length = bias.text_lengths(responses)
         votes = bias.human_votes(data.tables["labels"]).merge(items, on="item_id")
         # Votes on texts that are not there say nothing about texts.
         votes = votes[gap(length, votes).notna()].assign(judge=HUMAN, decision=votes["human"])
