@@ -5,7 +5,7 @@ import pytest
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.statistics.judged import COLUMNS
+from selfpref.statistics.judged import TABLES
 from selfpref.studies.wataoka import STUDY
 
 KEY = {"study": "wataoka", "item_id": "set/1"}
@@ -71,7 +71,7 @@ def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(folder):
     item = {"study": "wataoka", "item_id": "one/1", "cluster": "one/1", "messages": []}
     for part, rows in (("one", [item]), ("read", [])):
         tables.write(tables.fill(rows, "items"), "items", folder / f"items/{part}.parquet")
-    found = STUDY.by_dataset("recorded", COLUMNS)
+    found = STUDY.by_dataset("recorded", TABLES)
     assert list(found) == ["one"]
     responses = found["one"]["responses"]
     assert "text" not in responses

@@ -99,7 +99,7 @@ def bias_excess(rows, variant):
     return float(bias.excess(cells.sum(axis=0))[0]), int((cells[:, 0].sum(axis=1) > 0).sum())
 
 
-def test_excess_on_own_common_and_all_pairs():
+def test_excess_on_own_and_all_pairs():
     rows = facing_rows(
         human=[1, 1, 0, 0],
         j=[1, 1, 1, 0.5],  # EO 1 on the three pairs that it decides
@@ -107,8 +107,6 @@ def test_excess_on_own_common_and_all_pairs():
         m=[1, 1, 0, 0],  # EO 0
     )
     assert bias_excess(rows, "own") == (1 - (0.5 + 0) / 2, 3)
-    # Pairs 0 and 2 are those that all judges decide: j picks itself, k and m copy the human.
-    assert bias_excess(rows, "common") == (1 - (0 + 0) / 2, 2)
     j, k = 1 - 0.25, 0.75 - 0.5
     assert bias_excess(rows, "half-ties") == (pytest.approx(j - k / 2), 4)
     assert np.isnan(bias_excess(rows.query("judge == 'j'"), "own")[0])
@@ -117,7 +115,7 @@ def test_excess_on_own_common_and_all_pairs():
 def test_a_judge_of_a_few_pairs_hides_nobody_s_excess():
     enough = facing_rows(human=[1] * 10 + [0] * 10, j=[1] * 20, k=[1] * 10 + [0] * 10)
     sample = facing_rows(human=[1, 0], m=[1, 1])
-    assert bias_excess(pd.concat([enough, sample]), "common") == (1.0, 20)
+    assert bias_excess(pd.concat([enough, sample]), "own") == (1.0, 20)
     # Where no other judge has enough, all enter, and the value is marked as too few.
     fewer = enough.query("judge == 'j' or cluster in ('c0', 'c10')")
     assert bias_excess(pd.concat([fewer, sample]), "own") == (1 - (0 + 1) / 2, 20)

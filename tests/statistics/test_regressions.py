@@ -1,19 +1,18 @@
 """Least squares against others' programs; own terms on judges whose preferences are known."""
 
-from itertools import combinations, product
+from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from conftest import SETTINGS, counted
+from conftest import SETTINGS
 
-from selfpref import tables
 from selfpref.statistics import choices, scaled
-from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.choices import POOLED, between, by_name
-from selfpref.statistics.regression import fit, pearson, slope_of_sums
+from selfpref.statistics.bias import between
+from selfpref.statistics.bootstrap import ClusterBootstrap, fit, pearson, slope_of_sums
+from selfpref.statistics.choices import by_name
 from selfpref.statistics.scaled import EACH, ONE, Products
 
 
@@ -55,7 +54,6 @@ def test_slopes_of_sums_and_correlations_are_those_of_the_rows(rng):
     assert np.isnan(pearson(np.ones(4), y))
 
 
-TEXT = ["item_id", "responder"]
 QUALITY = {"best": 1.0, "good": 0.4, "poor": -0.4, "worst": -1.0}
 # The steadiest judge writes best: what looks like self-preference with one scale for all.
 SCALES = {"best": 1.8, "good": 1.2, "poor": 0.6, "worst": 0.4}
@@ -77,14 +75,6 @@ def simulated(rng, bonus=None, scales=SCALES, items=100):
     return pd.DataFrame(rows, columns=columns)
 
 
-def coefficients(pairs, responses=None):
-    """The rows of the regression with one scale, by judge and statistic."""
-    texts = counted(tables.empty("responses")) if responses is None else responses
-    data = SimpleNamespace(name="d", settings=SETTINGS, tables={"responses": texts})
-    found = choices.regressions(data, pairs.assign(item_id=pairs["cluster"]), "human")
-    return pd.DataFrame(found).set_index(["statistic", "judge"])
-
-
 def own_texts(pairs, resamples=500):
     return scaled.own_texts(Products.of(pairs), ClusterBootstrap(resamples, seed=1), "test")
 
@@ -94,25 +84,16 @@ def alone(pairs):
     return found.set_index(["model", "judge", "responder"])
 
 
-def test_a_taste_for_length_passes_for_self_preference_unless_it_is_held(rng):
-    pairs = simulated(rng, scales=dict.fromkeys(QUALITY, 1.0))
-    texts = pd.DataFrame(product(pairs["cluster"].unique(), QUALITY), columns=TEXT)
-    # The worst writer is long, and as a judge likes what is long; the others do not care.
-    long = np.where(texts["responder"].eq("worst"), 5, 1)
-    texts["length"] = rng.integers(20, 200, len(texts)) * long
-    size = np.log1p(texts.set_index(TEXT)["length"])
-    one, two = (
-        size[pd.MultiIndex.from_frame(pairs[["cluster", side]])].to_numpy()
-        for side in ("first", "second")
-    )
-    pairs["score"] += np.where(pairs["judge"].eq("worst"), 0.08 * (one - two), 0.0)
-    every = coefficients(pairs, texts.assign(step=0, sample=0))
-    found = every.xs("worst", level="judge")
-    assert found.loc["regression", "lo"] > 0.05
-    assert abs(found.loc["regression_length", "value"]) < 0.03
-    # Of judges of one scale, a good writer has no bonus.
-    assert every.loc[("regression", "good"), "lo"] < 0 < every.loc[("regression", "good"), "hi"]
-    assert {*every.index.get_level_values("judge")} == {*QUALITY, POOLED}
+def test_a_bonus_is_recovered_with_one_scale_and_a_good_writer_has_none(rng):
+    pairs = simulated(rng, {"worst": 0.08}, scales=dict.fromkeys(QUALITY, 1.0))
+    data = SimpleNamespace(name="d", settings=SETTINGS)
+    found = pd.DataFrame(choices.regressions(data, pairs, "human")).set_index("judge")
+    assert {*found["statistic"]} == {"regression"}
+    assert [*found.index] == sorted(QUALITY)
+    for judge, wanted in {"worst": 0.08, "good": 0.0}.items():
+        assert found.loc[judge, "lo"] < wanted < found.loc[judge, "hi"]
+        assert found.loc[judge, "value"] == pytest.approx(wanted, abs=0.02)
+    assert found[["n", "dropped"]].to_numpy().tolist() == [[300, 0]] * 4
 
 
 def test_noise_alone_passes_for_self_preference_with_one_scale_and_not_with_a_scale_each(rng):
@@ -144,7 +125,8 @@ def test_an_injected_preference_is_recovered(rng):
 
 def test_a_placebo_with_one_scale_is_the_coefficient_of_the_plain_regression(rng):
     pairs = simulated(rng, items=30)
-    design = between(pairs).join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to"))
+    texts = between(pairs).iloc[:, 1:]
+    design = texts.join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to"))
     term = pairs["first"].eq("poor").astype(float) - pairs["second"].eq("poor")
     design["term"] = term.where(pairs["judge"].eq("good"), 0.0)
     y = pairs["score"].to_numpy() - 0.5

@@ -39,7 +39,7 @@ PAIR = ["responder_a", "responder_b"]
 Row = Mapping[str, Any]
 STATISTICS = (
     *("equal_opportunity", "beyond_no_preference", "demographic_parity"),
-    *("excess", "excess_common", "excess_half_ties", "dbg"),
+    *("excess", "excess_half_ties", "dbg"),
     *("regression", "regression_scaled", "latent_quality", "harmful", "legitimate"),
 )
 POSITIONS = {
@@ -223,9 +223,7 @@ def of_tables(made: Frames, resamples: int | None = None) -> Judged:
     many = len(made["verdicts"]) >= MANY
     count = resamples or (min(RESAMPLES, FEWER) if many else RESAMPLES)
     settings = Settings(bootstrap=ClusterBootstrap(count, seed=SEED))
-    # The texts, and with them their lengths, are left in the file.
-    given = {**made, "responses": made["responses"].assign(length=0)}
-    return Judged(STREAM, given, settings)
+    return Judged(STREAM, made, settings)
 
 
 def _sharper(data: Judged, judge: str) -> float:

@@ -42,7 +42,6 @@ WORDS = {
     "harmful": "its own wins where people prefer the other; 0 if it follows them",
     "legitimate": "its own wins where people prefer it; 1 if it follows them",
     "excess": "equal opportunity, less other judges' towards the same responses",
-    "excess_common": "the same on pairs that all decide",
     "excess_half_ties": "the same with judges' ties as halves",
     "regression_scaled": "what its own text adds, given author, votes and noise: this decides",
     "placebo": "the same for these responses",

@@ -44,10 +44,9 @@ bias beyond the other judges' towards the same responses,
     excess_j = EO_j(responses of j) - mean over k != j of EO_k(responses of j)
 
 with all judges of the data set weighing the same. Which pairs enter decides its size, so it comes
-in three variants, none of which is to be read alone:
+in two variants, neither of which is to be read alone:
 
 - `own`: each judge on the pairs that it and the human decide;
-- `common`: every judge on the pairs that the human and all judges decide;
 - `half-ties`: every judge on the pairs that the human decides, a judge's tie counting half.
 
 Both terms of EO are shares of one *human side*: pairs on which the human prefers the judge's own
@@ -98,7 +97,6 @@ of two votes on a pair, and I the regularised incomplete beta function,
 Where votes hardly agree, rho near 0, it always takes the better writer, and EO_m nears 1.
 """
 
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -115,18 +113,17 @@ from selfpref.statistics.bootstrap import (
     Interval,
     cluster_sums,
     difference,
+    pearson,
     ratio,
     share_interval,
 )
-from selfpref.statistics.regression import pearson
 from selfpref.tables.schemas import TIE
 
 Turns = Literal["all", "first", "second"]
 Scale = Literal["log-perplexity", "perplexity"]
 JudgeTie = Literal["exact", "label-c", "orders-disagree"]
 Ties = Literal["drop", "half"]
-Variant = Literal["own", "common", "half-ties"]
-VARIANTS: tuple[Variant, ...] = ("own", "common", "half-ties")
+Variant = Literal["own", "half-ties"]
 # By reading of a judge's tie, the column of the pairs that it ties beside those without a winner.
 FLAGS = ["says_tie", "disagrees"]
 TIED: dict[JudgeTie, str] = {"exact": "", "label-c": FLAGS[0], "orders-disagree": FLAGS[1]}
@@ -152,12 +149,6 @@ def names_of(*columns: pd.Series) -> list[str]:
     return sorted(set[str]().union(*(column.unique() for column in columns)))
 
 
-def by_judge(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The rows of one judge after the other."""
-    for judge in names_of(rows["judge"]):
-        yield judge, rows[rows["judge"].eq(judge)]
-
-
 def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
     """Which verdicts have two candidates, `[rows]`."""
     lists = pyarrow.Array.from_pandas(verdicts["candidates"], type=pyarrow.list_(pyarrow.string()))
@@ -180,7 +171,8 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `item_id, judge, repeat, status`, `first, second`, `presented` (`first`, `second` or null:
         whose response the judge read first), `score` (for `first`, 0..1, NaN unless ok), `tie` (the
-        share of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok).
+        share of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok),
+        `won` (the share of `first`, that of the tie taken off).
     """
     rows = verdicts[of_two(verdicts) & verdicts["task"].eq("preference").to_numpy()]
     one, two = (
@@ -199,14 +191,23 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         # What the two responses leave of the mass is the tie's.
         left = np.where(mass > 0, (mass - (p + q)) / mass, np.nan)
     tie = np.where(np.isnan(left), rows["choice"].eq(TIE), np.clip(left, 0, 1))
+    score, tie = np.where(ok, [np.where(swapped, 1 - score, score), tie], np.nan)
     presented = pd.Series("first", rows.index, dtype="str").mask(swapped, "second")
     return rows[["item_id", "judge", "repeat", "status"]].assign(
         first=one.where(~swapped, two),
         second=two.where(~swapped, one),
         presented=presented.where(rows["order_known"]),
-        score=np.where(ok, np.where(swapped, 1 - score, score), np.nan),
-        tie=np.where(ok, tie, np.nan),
+        score=score,
+        tie=tie,
+        won=score * (1 - tie),
     )
+
+
+def says_tie(shares: pd.DataFrame) -> pd.Series:
+    """Where the label for a tie is no less probable than either response, by `tie` and `won`."""
+    tie, won = shares["tie"], shares["won"]
+    found: pd.Series = tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))
+    return found
 
 
 def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
@@ -225,16 +226,14 @@ def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame
     """
     single = verdict_scores(verdicts)
     single["presented"] = single["presented"].fillna("unknown")
-    single["won"] = single["score"] * (1 - single["tie"])
     pair, shares = [*PAIR, "judge"], ["score", "tie", "won"]
     orders = single.groupby([*pair, "presented"])[shares].mean(skipna=False)
     orders["named"] = decide(orders["score"].to_numpy(dtype=float), threshold)
     grouped = orders.groupby(pair)
     scores, named = grouped[shares].mean(skipna=False), grouped["named"].agg(["min", "max"])
-    tie, won = scores["tie"], scores["won"]
     failed = single[single["status"].ne("ok")].groupby(pair)["status"].first()
     found = scores[["score"]].assign(
-        says_tie=tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won)),
+        says_tie=says_tie(scores),
         disagrees=scores["score"].notna() & named["min"].eq(0) & named["max"].eq(1),
         status=failed.reindex(scores.index).fillna("ok"),
     )
@@ -372,11 +371,10 @@ def response_perplexity(perplexities: pd.DataFrame, scale: Scale) -> pd.DataFram
     return rows[["item_id", "responder", "judge", "conditional"]].assign(value=value)
 
 
-def text_lengths(responses: pd.DataFrame, characters: pd.Series) -> pd.Series:
+def text_lengths(responses: pd.DataFrame) -> pd.Series:
     """ln(1 + characters) of each first text, by (item_id, responder)."""
-    first = responses["step"].eq(0) & responses["sample"].eq(0)
-    texts = responses[first].assign(length=np.log1p(characters[first].astype(float)))
-    return texts.set_index(["item_id", "responder"])["length"]
+    first = responses[responses["step"].eq(0) & responses["sample"].eq(0)]
+    return np.log1p(first.set_index(["item_id", "responder"])["length"].astype(float))
 
 
 def scores_of(truths: pd.DataFrame, metric: str) -> pd.Series:
@@ -403,6 +401,15 @@ def gap(
     """
     mine, theirs = (value_of(values, rows["item_id"], rows[side]) for side in (one, other))
     return pd.Series(mine - theirs, index=rows.index)
+
+
+def between(pairs: pd.DataFrame) -> pd.DataFrame:
+    """A column a responder: 1 where the first text of a pair is of it, -1 where the second is."""
+    first, second = pairs["first"], pairs["second"]
+    effects = {
+        name: first.eq(name).astype(float) - second.eq(name) for name in names_of(first, second)
+    }
+    return pd.DataFrame(effects, index=pairs.index)
 
 
 def equal_opportunity(cells: npt.ArrayLike) -> Floats:
@@ -435,16 +442,14 @@ def equal_opportunity_interval(
         names: Of the stream.
     """
     found = bootstrap.estimate(cells, clusters, equal_opportunity, *names)
-    return found if enough(cells.sum(axis=0)) else _newcombe(cells, clusters, bootstrap.level)
+    if enough(cells.sum(axis=0)):
+        return found
+    return difference(*agreement_intervals(cells, clusters, bootstrap.level))
 
 
 def enough(totals: Floats) -> bool:
     """Whether each cell has `SMALL` pairs, or there is no EO: `[4]`."""
     return bool(np.isnan(equal_opportunity(totals)) or totals.min() >= SMALL)
-
-
-def _newcombe(cells: Floats, clusters: Clusters, level: float) -> Interval:
-    return difference(*agreement_intervals(cells, clusters, level))
 
 
 def agreement_intervals(
@@ -484,7 +489,9 @@ def demographic_parity_interval(
         chance: The share of a judge without preference: 1/2 for pairs.
     """
     counts = np.stack([cells[:, 0] + cells[:, 2], cells.sum(axis=1)], axis=-1)
-    return share_interval(counts, clusters, level).moved(chance, 1 - chance)
+    share = share_interval(counts, clusters, level)
+    value, lo, hi = ((end - chance) / (1 - chance) for end in share[:3])
+    return Interval(value, lo, hi, share.undefined)
 
 
 def crossed(human: Floats, judge: Floats) -> Floats:
@@ -607,13 +614,10 @@ def stacked_cells(
     rows = rows[rows["judge"].isin(judges)]
     number = rows.groupby(["item_id", "cluster", "opponent"], sort=True).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]
-    by_variant: dict[Variant, Ties] = {"own": judge_ties, "common": "drop", "half-ties": "half"}
+    ties: Ties = judge_ties if variant == "own" else "half"
     stacked = np.zeros((len(first), len(judges), len(CELLS)))
     place = pd.Index(judges).get_indexer(rows["judge"])
-    stacked[number, place] = cell_weights(rows, human_ties, by_variant[variant])
-    if variant == "common":
-        # A pair counts where it adds one to every judge.
-        stacked[~(stacked.sum(axis=2) > 0).all(axis=1)] = 0
+    stacked[number, place] = cell_weights(rows, human_ties, ties)
     return stacked, rows["cluster"].iloc[first].reset_index(drop=True)
 
 

@@ -42,6 +42,21 @@ the ratio p / q the bounds are Donner & Zou's (2012),
     (p q -+ sqrt(p^2 q^2 - m n)) / n,   lower: m = l_p (2 p - l_p), n = u_q (2 q - u_q),
 
 the upper one with u_p and l_q in their places.
+
+**Ordinary least squares with errors that are robust to clusters, one coefficient at a time.**
+
+With the column x_j of the design, x~_j what is left of it after a regression on all other columns
+(Frisch & Waugh 1933), and e the residuals of the whole model,
+
+    b_j     = x~_j' y / x~_j' x~_j
+    se_j^2  = c sum_g (sum_{i in g} x~_ij e_i)^2 / (x~_j' x~_j)^2
+    c       = G / (G - 1) * (N - 1) / (N - K)
+
+for N rows in G clusters and a design of rank K (Liang & Zeger 1986; the correction is the usual one
+of Stata and statsmodels). The interval is b_j -+ t(G - 1) se_j. A column that the others span has
+no coefficient of its own: NaN, never an arbitrary one of many solutions.
+
+A slope that is to be resampled is a function of sums over rows, `slope_of_sums`.
 """
 
 import math
@@ -53,7 +68,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from selfpref.processes import processors
 from selfpref.seeds import seed_of
@@ -76,23 +91,16 @@ class Interval(NamedTuple):
         lo: Lower bound; NaN with fewer than two clusters.
         hi: Upper bound.
         undefined: Share of resamples in which the statistic did not exist (left out of the bounds).
-        how: Where the bounds come from.
     """
 
     value: float
     lo: float = np.nan
     hi: float = np.nan
     undefined: float = np.nan
-    how: str = "bootstrap"
 
     def columns(self, name: str) -> dict[str, float]:
         """The columns `name`, `name`_lo and `name`_hi."""
         return dict(zip(bounded(name), self[:3], strict=True))
-
-    def moved(self, less: float, size: float = 1.0) -> "Interval":
-        """The same of another scale: less a number, in units of a size."""
-        value, lo, hi = ((end - less) / size for end in self[:3])
-        return self._replace(value=value, lo=lo, hi=hi)
 
 
 MISSING = Interval(np.nan)
@@ -285,9 +293,6 @@ class ClusterBootstrap:
         return Interval(value, float(lo), float(hi), undefined)
 
 
-WILSON, NEWCOMBE = "Wilson", "Newcombe"
-
-
 def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
     """Wilson's interval.
 
@@ -311,22 +316,6 @@ def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Fl
     return np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
 
 
-def effective_size(sums: Floats) -> Floats:
-    """How many independent observations the clusters are worth.
-
-    Args:
-        sums: Part and whole of each cluster and group, `[clusters, groups, 2]`.
-
-    Returns:
-        `[groups]`; 0 without any cluster.
-    """
-    share, error = ratio(sums.sum(axis=0)), clustered_errors(sums)
-    clusters = (sums[..., 1] > 0).sum(axis=0).astype(float)
-    # Sums of halves and thirds leave traces of rounding where clusters are alike.
-    size: Floats = np.divide(share * (1 - share), error**2, out=clusters, where=error > 1e-9)
-    return size
-
-
 def share_intervals(sums: Floats, level: float = 0.95) -> list[Interval]:
     """The share and the interval of each group.
 
@@ -335,10 +324,13 @@ def share_intervals(sums: Floats, level: float = 0.95) -> list[Interval]:
             `cluster_sums` make them.
         level: Coverage, 0..1.
     """
-    share = ratio(sums.sum(axis=0))
-    lo, hi = wilson(share, effective_size(sums), level)
+    share, error = ratio(sums.sum(axis=0)), clustered_errors(sums)
+    clusters = (sums[..., 1] > 0).sum(axis=0).astype(float)
+    # Sums of halves and thirds leave traces of rounding where clusters are alike.
+    size = np.divide(share * (1 - share), error**2, out=clusters, where=error > 1e-9)
+    lo, hi = wilson(share, size, level)
     rows = zip(share.tolist(), lo.tolist(), hi.tolist(), strict=True)
-    return [Interval(*bounds, undefined=0.0, how=WILSON) for bounds in rows]
+    return [Interval(*bounds, undefined=0.0) for bounds in rows]
 
 
 def group_shares(rows: pd.DataFrame, by: list[str], value: str, level: float) -> pd.DataFrame:
@@ -389,7 +381,7 @@ def difference(one: Interval, other: Interval, correlation: float = 0.0) -> Inte
             (one.hi - one.value, other.value - other.lo),
         )
     )
-    return Interval(value, value - below, value + above, 0.0, NEWCOMBE)
+    return Interval(value, value - below, value + above, 0.0)
 
 
 def quotient(one: Interval, other: Interval) -> Interval:
@@ -404,7 +396,102 @@ def quotient(one: Interval, other: Interval) -> Interval:
             found.append(np.divide(product + sign * np.sqrt(product**2 - mine * theirs), theirs))
     value = float(np.divide(one.value, other.value)) if other.value else np.nan
     lo, hi = (float(end) if other.value else np.nan for end in found)
-    return Interval(value, lo, hi, 0.0, WILSON)
+    return Interval(value, lo, hi, 0.0)
+
+
+# What is left of a column, as a part of it, below which the other columns span it.
+SPANNED = 1e-10
+# How far the share of a column that a fit tells from the others may be from 1, by rounding.
+ROUNDING = 1e-6
+# The determinant of sums of products below which there is no slope.
+SPREAD = 1e-9
+
+
+def robust(
+    value: float, slopes: Floats, clusters: npt.NDArray[np.int64], rank: int, level: float
+) -> Interval:
+    """A coefficient with the interval above.
+
+    Args:
+        value: The coefficient.
+        slopes: What each row's residual adds to it, `[rows]`.
+        clusters: The number of each row's cluster, `[rows]`.
+        rank: Of the design.
+        level: Coverage, 0..1.
+
+    Returns:
+        Without bounds where there are fewer than two clusters or no degree of freedom.
+    """
+    sums, n = np.bincount(clusters, slopes), len(slopes)
+    groups = len(sums)
+    if groups < 2 or n <= rank:
+        return Interval(value)
+    correction = groups / (groups - 1) * (n - 1) / (n - rank)
+    half = np.sqrt(correction * (sums @ sums)) * stdtrit(groups - 1, (1 + level) / 2)
+    return Interval(value, value - float(half), value + float(half), 0.0)
+
+
+def fit(
+    y: Floats, design: pd.DataFrame, clusters: pd.Series, wanted: list[str], level: float
+) -> dict[str, Interval]:
+    """The wanted coefficients of y on the columns of a design.
+
+    Args:
+        y: `[rows]`.
+        design: `[rows, columns]`, an intercept among them where there is one.
+        clusters: The cluster of each row.
+        wanted: Columns of the design.
+        level: Coverage of the intervals, 0..1.
+
+    Returns:
+        By column, as `robust` does; NaN where other columns span it, and without any row.
+    """
+    found = dict.fromkeys(wanted, MISSING)
+    if not len(y):
+        return found
+    x, codes = design.to_numpy(dtype=float), pd.factorize(clusters)[0]
+    inverse = np.linalg.pinv(x, rcond=float(np.finfo(float).eps * max(x.shape)))
+    residual = y - x @ (inverse @ y)
+    # Of each column the share that the others do not span; their sum is the rank.
+    apart = np.einsum("kn,nk->k", inverse, x)
+    for name in wanted:
+        place = design.columns.get_loc(name)
+        # x~ / x~'x~
+        left, column = inverse[place], x[:, place]
+        known = abs(apart[place] - 1) < ROUNDING
+        if known and SPANNED * float(column @ column) * float(left @ left) < 1:
+            rank = round(apart.sum())
+            found[name] = robust(float(left @ y), left * residual, codes, rank, level)
+    return found
+
+
+def slope_of_sums(products: Floats) -> Floats:
+    """The slope of y on x, all other columns held, from sums over rows.
+
+    Args:
+        products: Sums of products of the columns 1, the controls, x and y, in this order:
+            `[..., columns, columns]`.
+
+    Returns:
+        `[...]`; NaN where the columns before y span each other.
+
+    >>> rows = np.array([[1.0, x, 3 - 2 * x] for x in (0, 1, 5)])
+    >>> float(slope_of_sums(rows.T @ rows))
+    -2.0
+    """
+    spread, held = products[..., :-1, :-1], products[..., :-1, -1:]
+    known = np.abs(np.linalg.det(spread)) > SPREAD
+    found = np.full(products.shape[:-2], np.nan)
+    found[known] = np.linalg.solve(spread[known], held[known])[..., -1, 0]
+    return found
+
+
+def pearson(one: Floats, other: Floats) -> Floats:
+    """The correlation over the last axis: `[..., n]` twice to `[...]`; NaN without spread."""
+    one, other = (values - values.mean(axis=-1, keepdims=True) for values in (one, other))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = (one * other).sum(-1) / np.sqrt((one**2).sum(-1) * (other**2).sum(-1))
+    return found
 
 
 Made = TypeVar("Made")

@@ -6,7 +6,6 @@ A *set* is what a judge chose from: a pair, or k responses. For the responder r 
     win      = decision, a tie counting 1/k
     human    = 1, 0, 1/2: by the gold label r is better than all others, worse than one, as good
     gold     = the win that the gold label gives r: 1/m if it is among the m best, else 0
-    length   = ln(1 + characters of r) - mean over the others of the same
 
 The gold label is the human majority, the testbed's oracle, or an answer key in one of its readings;
 it is in the column `human` whoever gave it, since `selfpref.statistics.bias` reads it there.
@@ -22,32 +21,24 @@ Over the own rows of a judge, P the share of its wins:
   say (`selfpref.statistics.bias`). It is `legitimate` + `harmful` - 1 where the judge never ties.
 - `demographic_parity` = (P - c) / (1 - c), c the mean of 1/k: for pairs 2 P - 1 (Wataoka et al.,
   Eq. 4). Under a gold label: of the rows that it and the judge decide. Under none: of all rows.
-- `excess`, `excess_common`, `excess_half_ties`: EO minus the mean EO of the other judges on the
-  same responses, in three variants (`selfpref.statistics.bias`).
+- `excess`, `excess_half_ties`: EO minus the mean EO of the other judges on the same responses, in
+  two variants (`selfpref.statistics.bias`).
 - `beyond_no_preference` = EO against single votes minus the EO of another person in the judge's
   place (`selfpref.statistics.bias`), on pairs with two votes or more.
-- `paired_excess` = mean of [own win - mean win that the other judges give the same response], set
-  by set; needs no gold label (`selfpref.studies.livebench.excess`).
 - `gold_gap` = P(own wins) by the judge - by the gold label, ties shared: the DBG score of Z.-Y.
   Chen et al. (arXiv 2506.02592) with verdicts for scores.
-- `equal_quality` = P(own wins) - 1/k where the gold label calls all responses alike. Yang et al.
-  (arXiv 2604.22891) construct such pairs from the scores of several models; here the gold label
-  finds them, so a label that ties carelessly lets differences in quality in.
 - `harmful`, `neutral`, `legitimate` = P(own wins) where the gold label says that another response
   is better, that the own one is as good as the best, that it is the best alone. `harmful` is the
   harmful self-preference propensity of W.-L. Chen et al. (arXiv 2504.03846), who take right and
   wrong answers to verifiable tasks for gold and leave out rows on which both are alike (`neutral`
   here); their legitimate self-preference ratio is a share of the judge's choices of itself,
   `legitimate` here a share of the rows on which that choice is right.
-- `equal_length` = b_0 of  win - 1/k = b_0 + b_1 length  over the own rows: the preference at equal
-  length, quality not held.
 
 In all but EO, demographic parity and excess a judge's tie counts 1/k. 0 is no preference, but for
 `neutral` (1/2 for pairs) and `legitimate` (1 for a judge that follows the gold label).
 
-Shares (demographic parity, equal quality, the three rates) have Wilson's interval, EO Newcombe's
-where a cell has fewer than five pairs (`selfpref.statistics.bootstrap`), the others a bootstrap of
-prompts.
+Shares (demographic parity, the three rates) have Wilson's interval, EO Newcombe's where a cell has
+fewer than five pairs (`selfpref.statistics.bootstrap`), the others a bootstrap of prompts.
 EO and excess depend on how many pairs the gold label decides for the own response and for the other
 one, `n_human_own` and `n_human_other`; an excess also on those of the other judges: `n_human_least`
 is the fewest that one of them has on one side.
@@ -59,18 +50,14 @@ For the score s that judge j gives the text of responder r with gold score h:
     s = a_j + r_r + c_j h + b own + e            own = 1 where j = r, else 0
 
 `regression` is b: how much more a judge gives its own texts than it would give texts of this
-responder and this gold score as another judge of its severity. Once for all judges together, once
-with a b for each judge. For a pair (A, B) the model is the difference of both texts' models, in
-which the severity a_j cancels; what stays of the judge is how steeply it follows the gold label:
+responder and this gold score as another judge of its severity; each judge has its b. For a pair
+(A, B) the model is the difference of both texts' models, in which the severity a_j cancels; what
+stays of the judge is how steeply it follows the gold label:
 
     s - 1/2 = r_A - r_B + c_j (h - 1/2) + b (own_A - own_B) + e
 
 s is the judge's score of A (Eq. 3 of Wataoka et al., 0..1), h the gold label: 1, 0, 1/2.
-`regression_length` is the length-controlled form: it also holds d_j l, with l the (difference in)
-ln(1 + characters). The slope has to be the judge's own: where all judges read all texts, a slope
-common to them leaves b as it is, whatever the lengths; what can pass for a preference for own texts
-is a judge's taste for long ones. Intervals are robust to clusters
-(`selfpref.statistics.regression`).
+Intervals are robust to clusters (`selfpref.statistics.bootstrap`).
 
 Their paper fits grades of experts and judges; here the model is linear throughout, so that b is in
 units of the score. With one judge, or where each judge reads its own texts only, b cannot be told
@@ -114,33 +101,28 @@ from selfpref.statistics.bootstrap import (
     Interval,
     Statistic,
     bounded,
+    fit,
     share_interval,
 )
 from selfpref.statistics.judged import STUDY, Judged, Row, Settings
-from selfpref.statistics.regression import fit
 
 KEY = ["study", "dataset", "judge", "gold", "statistic"]
 SIDES = ["n_human_own", "n_human_other", "n_human_least"]
-LONG = [
-    *(*KEY, "value", "lo", "hi", "n", *SIDES, "few"),
-    *("dropped", "unit", "interval", "reason"),
-]
+LONG = [*KEY, "value", "lo", "hi", "n", *SIDES, "few", "dropped", "unit", "reason"]
 HUMAN, ORACLE, NONE = "human", "oracle", "none"
-COLUMNS = [
-    *("item_id", "cluster", "judge", "responder", "opponent", "k"),
-    *("decision", "win", "human", "gold", "alike", "length"),
-]
-# Statistics that need a gold label, and what this says of the own response.
+COLUMNS = ["item_id", "cluster", "judge", "responder", "opponent", "k"]
+COLUMNS += ["decision", "win", "human", "gold"]
+# What the gold label says of the own response.
 KINDS = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
 ALONE = "no second judge read the same responses"
 ONE_SIDE = "the gold label prefers one side only"
 UNDECIDED = "no set that the judge and the gold label decide"
 NOBODY = "no such set with a verdict"
 NO_LABEL = "no label on a set with its own response"
-NO_TEXTS = "the texts are not known"
-EXCESS = dict(zip(bias.VARIANTS, ("excess", "excess_common", "excess_half_ties"), strict=True))
-EO, PARITY = "equal_opportunity", "demographic_parity"
-GOLD = (EO, PARITY, *EXCESS.values(), "gold_gap", "equal_quality", *KINDS)
+NOT_TOLD = "own text cannot be told from the responder"
+EXCESS: dict[bias.Variant, str] = {"own": "excess", "half-ties": "excess_half_ties"}
+EO, PARITY, GAP = "equal_opportunity", "demographic_parity", "gold_gap"
+GOLD = (EO, PARITY, *EXCESS.values(), GAP, *KINDS)
 
 
 def key_of(
@@ -160,11 +142,10 @@ def told(row: Row, found: Interval, n: float, of: int, none: str = NOBODY) -> Ro
         of: The rows that it might rest on; the others are dropped.
         none: Why there is no value, where there is none.
     """
-    if np.isnan(found.value):
-        found, n = MISSING._replace(how=""), 0
-    made: Row = {"value": found.value, "lo": found.lo, "hi": found.hi, "interval": found.how}
-    made |= {"n": n, "dropped": of - round(n), "reason": "" if found.how else none}
-    return row | made
+    known = not np.isnan(found.value)
+    found, n = (found, n) if known else (MISSING, 0)
+    made: Row = {"value": found.value, "lo": found.lo, "hi": found.hi, "n": n}
+    return row | made | {"dropped": of - round(n), "reason": "" if known else none}
 
 
 def table(rows: Iterable[Row]) -> pd.DataFrame:
@@ -219,11 +200,6 @@ class Judgments:
         """Those that read a response of their own."""
         return names_of(self.rows.loc[self.rows["judge"].eq(self.rows["responder"]), "judge"])
 
-    def compared(self, judge: str) -> pd.DataFrame:
-        """The rows turned to a judge, of it and of the other judges that it is held against."""
-        left_out = self.rows["judge"].isin(self.left_out.get(judge, ()))
-        return self.rows[self.rows["responder"].eq(judge) & ~left_out].reset_index(drop=True)
-
     def own(self, judge: str) -> pd.DataFrame:
         """A judge's own rows."""
         mine = self.rows["judge"].eq(judge) & self.rows["responder"].eq(judge)
@@ -240,7 +216,8 @@ class Judgments:
 
     def stacked(self, judge: str, variant: bias.Variant) -> tuple[Floats, pd.Series]:
         """`bias.stacked_cells` of a judge and those that it is held against."""
-        use, rows = self.settings, self.compared(judge)
+        use, left_out = self.settings, self.rows["judge"].isin(self.left_out.get(judge, ()))
+        rows = self.rows[self.rows["responder"].eq(judge) & ~left_out]
         return bias.stacked_cells(rows, judge, variant, use.human_ties, use.judge_ties)
 
     def row(self, judge: str, statistic: str) -> Row:
@@ -256,14 +233,11 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
         pairs: Its pairs, `human` being the gold label.
         gold: Where the gold label comes from.
     """
-    responses, sides = data.tables["responses"], [pd.DataFrame(columns=COLUMNS)]
-    lengths = bias.text_lengths(responses, responses["length"])
+    sides = []
     for responder in names_of(pairs["first"], pairs["second"]):
         rows = bias.pairs_with(pairs, responder).assign(responder=responder, k=2)
-        rows["length"] = bias.gap(lengths, rows, "responder", "opponent")
-        rows = rows.assign(win=rows["decision"], gold=rows["human"], alike=rows["human"].eq(0.5))
-        sides.append(rows[COLUMNS])
-    rows = pd.concat(sides[1:] or sides, ignore_index=True)
+        sides.append(rows.assign(win=rows["decision"], gold=rows["human"])[COLUMNS])
+    rows = pd.concat(sides, ignore_index=True) if sides else pd.DataFrame(columns=COLUMNS)
     left_out = {judge: data.left_out(judge) for judge in data.judges}
     return Judgments(STUDY, data.name, gold, rows, data.settings, left_out)
 
@@ -304,43 +278,6 @@ def _excess(data: Judgments, judge: str, labelled: int) -> Iterator[Row]:
             yield told(row, MISSING, 0, labelled, ALONE)
 
 
-def _mean(
-    data: Judgments,
-    judge: str,
-    name: str,
-    values: pd.Series,
-    rows: pd.DataFrame,
-    none: str = NOBODY,
-) -> Row:
-    """The mean of the known values of some rows."""
-    found = data.bootstrap.mean(values, rows["cluster"], judge, name, data.gold)
-    return told(data.row(judge, name), found, values.count(), len(values), none)
-
-
-def _share(data: Judgments, judge: str, name: str, rows: pd.DataFrame, less: float = 0.0) -> Row:
-    """P(own wins) in these rows, less a number."""
-    won = rows["win"].astype(float)
-    share = share_interval(won, rows["cluster"], data.bootstrap.level)
-    return told(data.row(judge, name), share.moved(less), won.count(), len(rows))
-
-
-def _paired_excess(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
-    others = data.compared(judge)
-    others = others[others["judge"].ne(judge)]
-    wins = others.groupby(["item_id", "opponent"])["win"].mean()
-    beyond = own["win"] - bias.value_of(wins, own["item_id"], own["opponent"])
-    return _mean(data, judge, "paired_excess", beyond, own, NOBODY if len(others) else ALONE)
-
-
-def _equal_length(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
-    kept = own.dropna(subset=["win", "length"])
-    design = pd.DataFrame({"own": 1.0, "length": kept["length"].astype(float)})
-    y = (kept["win"] - 1 / kept["k"]).to_numpy(dtype=float)
-    found = fit(y, design, kept["cluster"], ["own"], data.bootstrap.level)["own"]
-    none = "all lengths are alike" if own["length"].notna().any() else NO_TEXTS
-    return told(data.row(judge, "equal_length"), found, len(kept), len(own), none)
-
-
 def of_judges(data: Judgments) -> Iterator[Row]:
     """What a gold label says of every judge with own rows; or what needs none, where there is none.
 
@@ -352,26 +289,24 @@ def of_judges(data: Judgments) -> Iterator[Row]:
         if data.gold == NONE:
             # Parity needs no gold label: every row counts as if it called the own response better.
             yield _parity(data, judge, own.assign(human=1.0))
-            yield _paired_excess(data, judge, own)
-            yield _equal_length(data, judge, own)
         elif own["human"].isna().all():
             yield from (told(data.row(judge, name), MISSING, 0, 0, NO_LABEL) for name in GOLD)
         else:
-            yield from _with_gold(data, judge, own)
-
-
-def _with_gold(data: Judgments, judge: str, own: pd.DataFrame) -> Iterator[Row]:
-    labelled, alike = own[own["human"].notna()], own[own["alike"].astype(bool)]
-    cells = data.cells(own)
-    found = bias.equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
-    yield _on_sides(data.row(judge, EO), found, cells[:, None], len(labelled))
-    yield _parity(data, judge, own)
-    yield from _excess(data, judge, len(labelled))
-    yield _mean(data, judge, "gold_gap", labelled["win"] - labelled["gold"], labelled)
-    by_chance = chance(alike, alike["win"].notna())
-    yield _share(data, judge, "equal_quality", alike, by_chance)
-    for kind, human in KINDS.items():
-        yield _share(data, judge, kind, own[own["human"].eq(human)])
+            labelled, cells = own[own["human"].notna()], data.cells(own)
+            found = bias.equal_opportunity_interval(
+                cells, own["cluster"], data.bootstrap, judge, "eo"
+            )
+            yield _on_sides(data.row(judge, EO), found, cells[:, None], len(labelled))
+            yield _parity(data, judge, own)
+            yield from _excess(data, judge, len(labelled))
+            gap = labelled["win"] - labelled["gold"]
+            found = data.bootstrap.mean(gap, labelled["cluster"], judge, GAP, data.gold)
+            yield told(data.row(judge, GAP), found, gap.count(), len(gap))
+            for kind, human in KINDS.items():
+                rows = own[own["human"].eq(human)]
+                won = rows["win"].astype(float)
+                found = share_interval(won, rows["cluster"], data.bootstrap.level)
+                yield told(data.row(judge, kind), found, won.count(), len(won))
 
 
 def against_people(data: Judged) -> Iterator[Row]:
@@ -383,59 +318,31 @@ def against_people(data: Judged) -> Iterator[Row]:
         yield told(row, found, place["n"], data.own(judge)["human"].count(), place["status"])
 
 
-# Among the names of judges: all judges of a data set.
-POOLED = "all judges"
-NOT_TOLD = "own text cannot be told from the responder"
-
-
 def by_name(values: pd.Series, names: pd.Series, what: str) -> pd.DataFrame:
     """One column a name, such as a judge's: the values of its rows, else 0."""
     there = pd.get_dummies(names, dtype=float).mul(values, axis="index")
     return there.add_prefix(what)
 
 
-def between(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Effects of the responders of pairs, 1 for the first and -1 for the second.
-
-    The responder that sorts first is the base.
-    """
-    first, second = pairs["first"], pairs["second"]
-    effects = {
-        f"text of {name}": first.eq(name).astype(float) - second.eq(name)
-        for name in names_of(first, second)[1:]
-    }
-    return pd.DataFrame(effects, index=pairs.index)
-
-
-def own_text(
-    rows: pd.DataFrame, controls: pd.DataFrame, length: pd.Series, place: Row, level: float
-) -> Iterator[Row]:
-    """B of all judges together, and of each judge with own texts; without length and with it.
+def own_text(rows: pd.DataFrame, held: pd.DataFrame, place: Row, level: float) -> Iterator[Row]:
+    """B of each judge with own texts.
 
     Args:
         rows: `judge, cluster, y, own` (1, 0; -1 where the other text of a pair is the own one).
-        controls: What is held; a row with a missing value is dropped.
-        length: What is held besides, a slope for each judge.
+        held: The columns that are held; a row with a missing value is dropped.
         place: The row's key, without judge and statistic, and its unit.
         level: Coverage of the intervals.
     """
-    is_own, known = rows["own"].ne(0), length.notna().any()
-    held = controls.join(by_name(length, rows["judge"], "length to "))
-    for statistic, design, unused in (
-        ("regression", controls, "no row with a score and gold"),
-        ("regression_length", held, "no row with a score and gold" if known else NO_TEXTS),
-    ):
-        used = rows["y"].notna() & design.notna().all(axis=1)
-        kept, x = rows[used], design[used]
-        y, clusters = kept["y"].to_numpy(dtype=float), kept["cluster"]
-        each = by_name(kept["own"], kept["judge"], "")
-        found = fit(y, x.assign(**{POOLED: kept["own"]}), clusters, [POOLED], level)
-        found |= fit(y, x.join(each), clusters, list(each), level)
-        for judge in (POOLED, *names_of(rows.loc[is_own, "judge"])):
-            mine = is_own & (rows["judge"].eq(judge) | (judge == POOLED))
-            n, row = int((mine & used).sum()), place | {"judge": judge, "statistic": statistic}
-            none = NOT_TOLD if n else unused
-            yield told(row, found.get(judge, MISSING), n, int(mine.sum()), none)
+    used, is_own = rows["y"].notna() & held.notna().all(axis=1), rows["own"].ne(0)
+    kept = rows[used]
+    each = by_name(kept["own"], kept["judge"], "")
+    y = kept["y"].to_numpy(dtype=float)
+    found = fit(y, held[used].join(each), kept["cluster"], list(each), level)
+    for judge in names_of(rows.loc[is_own, "judge"]):
+        mine = is_own & rows["judge"].eq(judge)
+        n, row = int((mine & used).sum()), place | {"judge": judge, "statistic": "regression"}
+        none = NOT_TOLD if n else "no row with a score and gold"
+        yield told(row, found.get(judge, MISSING), n, int(mine.sum()), none)
 
 
 def regressions(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
@@ -449,21 +356,17 @@ def regressions(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
     pairs = pairs[pairs["human"].notna()].reset_index(drop=True)
     own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
     rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
-    controls = between(pairs).join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to "))
-    responses, level = data.tables["responses"], data.settings.bootstrap.level
-    length = bias.gap(bias.text_lengths(responses, responses["length"]), pairs)
-    yield from own_text(rows, controls, length, key_of(data.name, gold), level)
+    texts = bias.between(pairs).iloc[:, 1:].add_prefix("text of ")
+    held = texts.join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to "))
+    yield from own_text(rows, held, key_of(data.name, gold), data.settings.bootstrap.level)
 
 
-def of_ratings(
-    rated: pd.DataFrame, gold: pd.Series, length: pd.Series, place: Row, level: float
-) -> Iterator[Row]:
+def of_ratings(rated: pd.DataFrame, gold: pd.Series, place: Row, level: float) -> Iterator[Row]:
     """The rows of one data set of ratings under one gold score.
 
     Args:
         rated: `judge, responder, cluster, score`.
         gold: The gold score of each row; NaN where there is none.
-        length: ln(1 + characters) of each row's text.
         place: Study, data set, name of the gold score, unit.
         level: Coverage of the intervals.
     """
@@ -472,8 +375,8 @@ def of_ratings(
     known, ones = gold.notna(), pd.Series(1.0, index=rated.index)
     severity = by_name(ones, rated["judge"], "severity of ")
     texts = by_name(ones, rated["responder"], "text of ").iloc[:, 1:]
-    controls = severity.join(texts).join(by_name(gold, rated["judge"], "gold to "))
-    yield from own_text(rows[known], controls[known], length[known], place, level)
+    held = severity.join(texts).join(by_name(gold, rated["judge"], "gold to "))
+    yield from own_text(rows[known], held[known], place, level)
 
 
 BIASES = (0.05, 0.1, 0.2)
@@ -511,14 +414,14 @@ def influence(rows: Floats, statistic: Statistic) -> Floats:
 
 def intraclass(values: Floats, clusters: pd.Series) -> float:
     """Rho of one-way analysis of variance, at least 0; 0 where no cluster has two rows."""
-    codes, names = pd.factorize(clusters)
-    sizes, n, groups = np.bincount(codes), len(values), len(names)
-    if groups < 2 or n == groups:
+    groups = pd.Series(values).groupby(clusters.to_numpy())
+    sizes, n = groups.size(), len(values)
+    if len(sizes) in (1, n):
         return 0.0
-    means = np.bincount(codes, weights=values) / sizes
-    between = float((sizes * (means - values.mean()) ** 2).sum() / (groups - 1))
-    within = float(((values - means[codes]) ** 2).sum() / (n - groups))
-    usual = (n - (sizes**2).sum() / n) / (groups - 1)
+    means, each = groups.mean(), groups.transform("mean")
+    between = float((sizes * (means - values.mean()) ** 2).sum() / (len(sizes) - 1))
+    within = float(((values - each) ** 2).sum() / (n - len(sizes)))
+    usual = (n - (sizes**2).sum() / n) / (len(sizes) - 1)
     spread = between + (usual - 1) * within
     return max(0.0, (between - within) / spread) if spread > 0 else 0.0
 

@@ -51,21 +51,7 @@ from selfpref.tables.schemas import KEY, PANEL, TIE
 # Whose streams of random numbers these are.
 STUDY = "wataoka"
 Binning = Literal["width", "count"]
-# What is read of each table; of the texts, their length.
-COLUMNS = {
-    "items": ("item_id", "cluster", "metadata"),
-    "responses": ("item_id", "responder", "step", "sample", "text", "status"),
-    "labels": ("item_id", "responder_a", "responder_b", "annotator", "label"),
-    "truths": ("item_id", "responder", "metric", "score"),
-    "verdicts": (
-        *("item_id", "judge", "task", "candidates", "order_known", "repeat"),
-        *("probabilities", "mass", "choice", "status"),
-    ),
-    "perplexities": (
-        *("item_id", "responder", "step", "judge", "conditional"),
-        *("sum_nll", "n_tokens", "status"),
-    ),
-}
+TABLES = ("items", "responses", "labels", "truths", "verdicts", "perplexities")
 SIDES = ["n_human_own", "n_human_other"]
 # A person in the judge's place, the judge, and their difference, all against single votes.
 AGAINST_VOTES = ("eo_no_preference", "eo_one_vote", "beyond_no_preference")
@@ -171,13 +157,9 @@ class Judged:
         """A judge's verdicts on pairs with a responder's text, turned to it."""
         return pairs_with(self._parts[judge], responder)
 
-    @cached_property
-    def _own(self) -> dict[str, pd.DataFrame]:
-        return {judge: self.turned(judge, judge) for judge in self.judges}
-
     def own(self, judge: str) -> pd.DataFrame:
         """The verdicts of one of `judges` on pairs with its own response, turned to it."""
-        return self._own[judge]
+        return self.turned(judge, judge)
 
     @cached_property
     def live(self) -> list[str]:
@@ -336,14 +318,6 @@ def _judge(data: Judged, judge: str, responder: str, *names: str) -> Row:
     return _beyond(data, *place, formulas.beyond_no_preference, *names)
 
 
-def _majority(data: Judged, responder: str) -> Row:
-    """The same of a judge that decides as most of all people would."""
-    rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
-    pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
-    place = pairs[CELLS].to_numpy(dtype=float), pairs["cluster"]
-    return _beyond(data, *place, formulas.beyond_majority, MAJORITY, responder, "in place")
-
-
 def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
     """Placebos of `no_preference`: every judge towards every responder beside another person.
 
@@ -361,7 +335,11 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
             place: Row = {"dataset": data.name, "judge": judge, "responder": responder}
             place["own"] = judge == responder
             if judge == MAJORITY:
-                found.append(place | _majority(data, responder))
+                rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
+                pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
+                person = pairs[CELLS].to_numpy(dtype=float), pairs["cluster"]
+                names = MAJORITY, responder, "in place"
+                found.append(place | _beyond(data, *person, formulas.beyond_majority, *names))
             elif len(data.turned(judge, responder)):
                 row = place | _judge(data, judge, responder, judge, responder, "in place")
                 if judge in data.judges and not place["own"] and row["status"] == "ok":

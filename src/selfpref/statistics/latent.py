@@ -41,10 +41,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, stdtrit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
-from selfpref.statistics.bootstrap import MISSING, Floats, Interval
+from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval
 from selfpref.statistics.choices import HUMAN, NOT_TOLD, key_of, told
 from selfpref.statistics.judged import Judged, Row
-from selfpref.statistics.regression import ROBUST, SPANNED
 from selfpref.statistics.scaled import PLACEBO
 
 Places: TypeAlias = npt.NDArray[np.int64]
@@ -270,7 +269,7 @@ class Fitted:
         slope = np.array([added(theta + one) - added(theta - one) for one in steps]) / (2 * STEP)
         value, clusters = added(theta), len(self.scores)
         half = np.sqrt(slope @ covariance @ slope) * stdtrit(clusters - 1, (1 + level) / 2)
-        return Interval(value, value - float(half), value + float(half), 0.0, ROBUST)
+        return Interval(value, value - float(half), value + float(half), 0.0)
 
 
 def fit(readings: Readings) -> Fitted | None:

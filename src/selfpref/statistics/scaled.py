@@ -24,7 +24,7 @@ solution, e its residuals, G prompts and N rows, the interval of a placebo is b 
 
     var = c (X'X)^- sum_g (X_g'e_g)(X_g'e_g)' (X'X)^-,    c = G / (G - 1) * (N - 1) / (N - rank X)
 
-as in `selfpref.statistics.regression`. Both need several judges of the same responses.
+as in `selfpref.statistics.bootstrap`. Both need several judges of the same responses.
 
 The squares may have no least: where judges disagree about a responder that is a judge too, its r
 can grow without end, its own scale staying as it is and b making up for it. Then the fit does not
@@ -41,11 +41,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from selfpref.statistics.bias import names_of
-from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Interval
+from selfpref.statistics.bias import between, names_of
+from selfpref.statistics.bootstrap import (
+    MISSING,
+    SPANNED,
+    ClusterBootstrap,
+    Floats,
+    Interval,
+    robust,
+)
 from selfpref.statistics.choices import NOT_TOLD, key_of, told
 from selfpref.statistics.judged import Judged, Row
-from selfpref.statistics.regression import SPANNED, robust
 
 Whole = npt.NDArray[np.int64]
 ONE, EACH = "one scale", "a scale for each judge"
@@ -92,35 +98,27 @@ class Products:
             pairs: As `selfpref.statistics.bias.judged_pairs` returns them.
         """
         pairs = pairs[pairs["score"].notna() & pairs["human"].notna()]
-        judges, names = names_of(pairs["judge"]), names_of(pairs["first"], pairs["second"])
-        texts = np.zeros((len(pairs), len(names)))
-        for place, name in enumerate(names):
-            texts[:, place] = pairs["first"].eq(name).astype(float) - pairs["second"].eq(name)
+        judges, texts = names_of(pairs["judge"]), between(pairs)
         columns = np.hstack([texts, pairs[["human", "score"]].to_numpy(dtype=float) - 0.5])
         judge = pd.Index(judges).get_indexer(pairs["judge"])
-        return cls(judges, names, judge, pd.factorize(pairs["cluster"])[0], columns)
-
-    @property
-    def size(self) -> int:
-        """How many columns a pair has."""
-        return len(self.responders) + 2
+        return cls(judges, [*texts], judge, pd.factorize(pairs["cluster"])[0], columns)
 
     @cached_property
     def sums(self) -> Floats:
-        """Products by prompt and judge, of each the upper half: `[prompts, judges, half]`."""
-        half = np.triu_indices(self.size)
-        found = np.zeros((self.prompt.max(initial=-1) + 1, len(self.judges), len(half[0])))
+        """Products by prompt and judge, `[prompts, judges, columns, columns]`."""
+        size = self.columns.shape[1]
+        found = np.zeros((self.prompt.max(initial=-1) + 1, len(self.judges), size, size))
         rows = pd.DataFrame({"prompt": self.prompt, "judge": self.judge})
         for place, numbers in rows.groupby(["prompt", "judge"]).indices.items():
             of = self.columns[numbers]
-            found[place] = (of.T @ of)[half]
+            found[place] = of.T @ of
         return found
 
     @cached_property
     def total(self) -> Floats:
         """Over all prompts, `[judges, columns, columns]`."""
-        parts = [self.columns[self.judge == place] for place in range(len(self.judges))]
-        return np.reshape([of.T @ of for of in parts], (len(parts), self.size, self.size))
+        found: Floats = self.sums.sum(axis=0)
+        return found
 
     @cached_property
     def pairs(self) -> Whole:
@@ -137,16 +135,13 @@ class Products:
     @cached_property
     def free(self) -> Floats:
         """`total` with the gold label taken out of every column."""
-        return _without(self.total, np.eye(self.size)[-2])
+        return _without(self.total, np.eye(self.total.shape[-1])[-2])
 
     def along(self, weights: Floats) -> Floats:
         """A combination of columns without the gold label, `[judges, columns]`, as `[rows]`."""
-        with_gold, weights = self.total[:, -2], weights.copy()
-        weights[:, -2] -= _shares((with_gold * weights).sum(axis=1), with_gold[:, -2])
-        found = np.zeros(len(self.judge))
-        for place, mine in enumerate(weights):
-            rows = self.judge == place
-            found[rows] = self.columns[rows] @ mine
+        shares = _shares(self.total[:, -2], self.total[:, -2, -2, None])
+        left = self.columns - self.columns[:, -2, None] * shares[self.judge]
+        found: Floats = (left * weights[self.judge]).sum(axis=1)
         return found
 
 
@@ -155,14 +150,6 @@ def _shares(part: Floats, whole: Floats) -> Floats:
     part, whole = np.broadcast_arrays(part, whole)
     found: Floats = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
     return found
-
-
-def squared(halves: Floats) -> Floats:
-    """Symmetric matrices from their upper halves: `[..., half]` to `[..., size, size]`."""
-    size = int(np.sqrt(2 * halves.shape[-1]))
-    place = np.zeros((size, size), dtype=np.int64)
-    place[np.triu_indices(size)] = np.arange(halves.shape[-1])
-    return halves[..., np.maximum(place, place.T)]
 
 
 def _without(products: Floats, column: Floats) -> Floats:
@@ -251,6 +238,20 @@ def fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floa
     return scale, judged, np.divide(left, size, out=np.full_like(left, np.nan), where=size > 0)
 
 
+def _design_products(products: Products, design: Floats) -> Floats:
+    """Products of a model's derivatives, `[parameters, parameters]`, the gold label taken out."""
+    found: Floats = np.einsum("jka,jkl,jlb->ab", design, products.free, design, optimize=True)
+    return found
+
+
+def _is_told(square: Floats, place: int) -> bool:
+    """Whether the other columns do not span one, from their products."""
+    others = np.delete(np.arange(len(square)), place)
+    inverse = np.linalg.pinv(square[np.ix_(others, others)], rtol=SPANNED, hermitian=True)
+    spanned = square[place, others] @ inverse @ square[others, place]
+    return bool(square[place, place] - spanned > SPANNED * square[place, place])
+
+
 def _coefficient(
     products: Products, design: Floats, fit: Floats, value: float, level: float
 ) -> Interval:
@@ -263,14 +264,12 @@ def _coefficient(
         value: The coefficient so far.
         level: Coverage of the interval.
     """
-    total = products.free
-    square = np.einsum("jka,jkl,jlb->ab", design, total, design, optimize=True)
-    inverse = np.linalg.pinv(square, rtol=SPANNED, hermitian=True)
-    others = np.linalg.pinv(square[:-1, :-1], rtol=SPANNED, hermitian=True)
-    if square[-1, -1] - square[-1, :-1] @ others @ square[:-1, -1] <= SPANNED * square[-1, -1]:
+    square = _design_products(products, design)
+    if not _is_told(square, -1):
         return MISSING
-    left = np.eye(products.size)[-1] - fit
-    step = inverse @ np.einsum("jka,jkl,jl->a", design, total, left, optimize=True)
+    inverse = np.linalg.pinv(square, rtol=SPANNED, hermitian=True)
+    left = np.eye(fit.shape[1])[-1] - fit
+    step = inverse @ np.einsum("jka,jkl,jl->a", design, products.free, left, optimize=True)
     slopes = products.along(design @ inverse[-1]) * products.along(left - design @ step)
     rank = int(np.linalg.matrix_rank(square, rtol=SPANNED, hermitian=True))
     # Each judge has a slope for the gold label.
@@ -289,11 +288,12 @@ def _slopes(products: Products, scale: Floats, judged: Floats | None = None) -> 
     Returns:
         `[judges, columns, parameters]`: r of all responders but the first, then the lambdas.
     """
-    slopes = scale[:, None, None] * np.eye(products.size)[:, 1 : len(products.responders)]
+    effects = np.eye(products.total.shape[-1])[:, 1 : len(products.responders)]
+    slopes = scale[:, None, None] * effects
     if judged is None:
         return slopes
-    effects = judged.sum(axis=0) / scale.sum()
-    return np.concatenate([slopes, np.eye(len(scale))[:, None, :] * effects[:, None]], axis=-1)
+    common = judged.sum(axis=0) / scale.sum()
+    return np.concatenate([slopes, np.eye(len(scale))[:, None, :] * common[:, None]], axis=-1)
 
 
 def own_texts(
@@ -313,18 +313,17 @@ def own_texts(
     judges, own, none = products.judges, products.own, pd.DataFrame(columns=SCALES[2:])
     if not judges:
         return {}, none
-    scale, judged, b = (part[0] for part in fitted(products.total[None], own, np.ones(len(judges))))
+    scale, judged, _ = (part[0] for part in fitted(products.total[None], own, np.ones(len(judges))))
     if np.isnan(judged).any():
         return {}, none
-    shared, fit = _slopes(products, scale, judged), judged + np.nan_to_num(b)[:, None] * own
-    terms, known = np.eye(len(own))[:, None, :] * own[:, :, None], []
-    for place in np.flatnonzero(own.any(axis=1)):
-        design = np.concatenate([shared, np.roll(terms, -1 - place, axis=-1)], axis=-1)
-        if not np.isnan(_coefficient(products, design, fit, b[place], bootstrap.level).value):
-            known.append(place)
+    terms = np.eye(len(own))[:, None, :] * own[:, :, None]
+    design = np.concatenate([_slopes(products, scale, judged), terms], axis=-1)
+    square = _design_products(products, design)
+    places = np.flatnonzero(own.any(axis=1)).tolist()
+    known = [place for place in places if _is_told(square, place - len(own))]
 
     def statistics(totals: Floats) -> Floats:
-        drawn, _, coefficients = fitted(squared(totals), own, scale)
+        drawn, _, coefficients = fitted(totals, own, scale)
         return np.concatenate([coefficients[:, known], drawn], axis=-1)
 
     found = bootstrap.of_sums(products.sums, statistics, *names)

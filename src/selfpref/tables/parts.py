@@ -74,15 +74,12 @@ class StudyTables:
         ]
         return pd.concat(found, ignore_index=True)
 
-    def by_dataset(
-        self, profile: str, columns: Mapping[str, Sequence[str]]
-    ) -> dict[str, dict[str, pd.DataFrame]]:
+    def by_dataset(self, profile: str, names: Iterable[str]) -> dict[str, dict[str, pd.DataFrame]]:
         """Several tables of every data set.
 
         Args:
             profile: Whose data.
-            columns: Which tables, and of each the columns that are wanted, as `tables.read` takes
-                them.
+            names: Which tables.
 
         Returns:
             By data set, sorted, then by table. Of a `text` no more than its `length` is kept, in
@@ -96,10 +93,10 @@ class StudyTables:
         found: dict[str, dict[str, pd.DataFrame]] = {
             dataset: {} for dataset in sorted(set[str]().union(*held.values()))
         }
-        for name, wanted in columns.items():
-            pieces = [tables.read(profile, name, self.name, [], wanted).assign(released=True)]
+        for name in names:
+            pieces = [tables.read(profile, name, self.name, []).assign(released=True)]
             for file in self.parts(profile, name):
-                rows = tables.read(profile, name, self.name, [file], wanted)
+                rows = tables.read(profile, name, self.name, [file])
                 pieces.append(rows.assign(released=bool(held.get(file))))
             table = pd.concat(pieces, ignore_index=True)
             if name != "verdicts":

@@ -19,15 +19,15 @@ from selfpref.studies.beyond.sets import STATISTICS, long, recovery
 from selfpref.studies.livebench.panel import Panel
 from selfpref.studies.xu.bias import Settings as XuSettings
 
-# item, the choices of `me` and `you`, the human's label; the texts of `me` and `you`.
+# item, the choices of `me` and `you`, the human's label.
 PAIRS = [
-    ("1", ("me", "me"), "a", "xxxx", "xx"),
-    ("2", ("me", "you"), "a", "xxx", "xxxx"),
-    ("3", ("tie", "me"), "a", "x", "x"),
-    ("4", ("me", "you"), "b", "xx", "xxxxx"),
-    ("5", ("you", "you"), "b", "xx", "xx"),
-    ("6", ("me", "tie"), "tie", "xxxxx", "x"),
-    ("7", ("me", "me"), None, "xx", "xx"),
+    ("1", ("me", "me"), "a"),
+    ("2", ("me", "you"), "a"),
+    ("3", ("tie", "me"), "a"),
+    ("4", ("me", "you"), "b"),
+    ("5", ("you", "you"), "b"),
+    ("6", ("me", "tie"), "tie"),
+    ("7", ("me", "me"), None),
 ]
 BOOTSTRAP = ClusterBootstrap(200, seed=1)
 
@@ -39,18 +39,13 @@ def truths(metric, scores, key="item_id"):
 
 def judged(pairs=PAIRS, truths=()):
     names, sides = ("me", "you"), {"a": "me", "b": "you", "tie": "tie"}
-    votes = [(key, *names, sides[label]) for key, _, label, *_ in pairs if label]
+    votes = [(key, *names, sides[label]) for key, _, label in pairs if label]
     verdicts = [
         (key, judge, *names, choice)
-        for key, made, *_ in pairs
+        for key, made, _ in pairs
         for judge, choice in zip(names, made, strict=False)
     ]
-    texts = [
-        {"item": key, "responder": name, "text": text}
-        for key, _, _, *both in pairs
-        for name, text in zip(names, both, strict=True)
-    ]
-    return data_set("d", votes, verdicts, responses=texts, truths=list(truths))
+    return data_set("d", votes, verdicts, truths=list(truths))
 
 
 def filled(**rows):
@@ -95,15 +90,10 @@ def test_pairs_counted_by_hand(hand):
         ("you", "human", "equal_opportunity"): (1 - 2 / 3, 5, 1),
         # You sees 1, 2, 3 (me, you, me) and 4, 5 (you, you): EO 2/3 - 1 towards me.
         ("me", "human", "excess"): (1 / 2 - (2 / 3 - 1), 4, 2),
-        # Both decide 1, 2, 4, 5: you has 1/2 - 1.
-        ("me", "human", "excess_common"): (1 / 2 - (1 / 2 - 1), 4, 2),
         # Me: (1 + 1 + 1/2)/3 - 1/2; you: 2/3 - 1.
         ("me", "human", "excess_half_ties"): ((2.5 / 3 - 1 / 2) - (2 / 3 - 1), 5, 1),
-        # Wins of me 1, 1, 1/2, 1, 0, 1, 1; of you's verdicts 1, 0, 1, 0, 0, 1/2, 1.
-        ("me", "none", "paired_excess"): ((5.5 - 3.5) / 7, 7, 0),
         # 4.5 wins in the six labelled rows; the human gives 3.5.
         ("me", "human", "gold_gap"): ((4.5 - 3.5) / 6, 6, 0),
-        ("me", "human", "equal_quality"): (1 / 2, 1, 0),
         ("me", "human", "harmful"): (1 / 2, 2, 0),
         ("you", "human", "harmful"): (1 / 3, 3, 0),
         ("me", "human", "neutral"): (1.0, 1, 0),
@@ -112,12 +102,9 @@ def test_pairs_counted_by_hand(hand):
     same(hand, wanted)
     assert hand.loc[list(wanted), "reason"].eq("").all()
     assert set(hand.index.get_level_values("statistic")) == set(STATISTICS)
-    x = [np.log1p(len(mine)) - np.log1p(len(other)) for *_, mine, other in PAIRS]
-    _, at_zero = np.polyfit(x, np.array([1, 1, 0.5, 1, 0, 1, 1]) - 0.5, 1)
-    same(hand, {("me", "none", "equal_length"): (at_zero, 7)})
     # Me decides 1, 2 (own) and 4, 5 (other); you all of 1 to 5.
     sides, human = ["n_human_own", "n_human_other", "n_human_least"], hand.loc[("me", "human")]
-    for name in ("equal_opportunity", "excess", "excess_common"):
+    for name in ("equal_opportunity", "excess"):
         assert human.loc[name, sides].tolist() == [2, 2, 2], name
     assert human.loc["excess_half_ties", sides].tolist() == [3, 2, 2]
     assert human.loc[["harmful", "gold_gap"], sides].isna().all(axis=None)
@@ -143,19 +130,16 @@ def test_what_rests_on_too_few_pairs_on_one_side_is_marked():
 
 
 def test_missing_is_nan_with_a_reason_and_never_zero():
-    # One judge, no tie, no text: nothing to compare with, nothing of equal quality, no length.
-    alone = judged([(key, ("me",), "a", "x", "x") for key in "12"])
-    alone.tables["responses"] = alone.tables["responses"].iloc[:0]
+    # One judge, no tie: nothing to compare with, nothing of equal quality.
+    alone = judged([(key, ("me",), "a") for key in "12"])
     found = indexed(of_pairs(alone)).loc["me"]
     missing = found[found["n"].eq(0)]
     assert missing[["value", "lo", "hi"]].isna().all(axis=None)
     wanted = {
         "equal_opportunity": choices.ONE_SIDE,
         "excess": choices.ALONE,
-        "equal_quality": choices.NOBODY,
+        "neutral": choices.NOBODY,
         "regression": choices.NOT_TOLD,
-        "equal_length": choices.NO_TEXTS,
-        "regression_length": choices.NO_TEXTS,
     }
     assert missing["reason"].droplevel("gold")[[*wanted]].to_dict() == wanted
 
@@ -165,7 +149,7 @@ def test_the_oracle_is_a_gold_label_of_its_own(hand):
     scores = {key: {"me": 0, "you": key == "1"} for key, *_ in PAIRS}
     oracle = truths("quality", scores, "item").to_dict("records")
     found = indexed(of_pairs(judged(truths=oracle)))
-    same(found.loc[("me", "oracle")], {"harmful": (1, 1), "equal_quality": (4.5 / 6 - 1 / 2, 6)})
+    same(found.loc[("me", "oracle")], {"harmful": (1, 1), "neutral": (4.5 / 6, 6)})
     human = [frame.xs("human", level="gold")["value"] for frame in (found, hand)]
     pd.testing.assert_series_equal(*human)
 
@@ -179,7 +163,6 @@ CHOICES = {
     "4": (("a", "a", "tie"), (1, 1, 0)),  # neutral
     "5": (("a", "c", "a"), (1, 1, 1)),  # all alike
 }
-LENGTHS = {"a": 10, "b": 4, "c": 2}
 
 
 def contest():
@@ -200,7 +183,6 @@ def contest():
         verdicts=verdicts,
         truths=pd.concat(truths(name, scores) for name in ("strict", "tolerant", "rubric")),
         ratings=ratings.assign(task="rubric", status="ok"),
-        responses=[{"item_id": "1", "responder": k, "text": "x" * n} for k, n in LENGTHS.items()],
     )
     return Panel(found, 0.0, BOOTSTRAP)
 
@@ -213,19 +195,14 @@ def contests(panel):
 def test_choices_among_three_and_points_counted_by_hand():
     panel = contest()
     found = contests(panel).loc["a"]
-    # The others choose a in 1/2, 0, 0, (1 + 1/3)/2 and 1/2 of the sets.
-    others = (0.5 + 0 + 0 + (1 + 1 / 3) / 2 + 0.5) / 5
     wanted = {
         # Four of five: (4/5 - 1/3) / (2/3).
         ("none", "demographic_parity"): (0.7, 5),
-        ("none", "paired_excess"): (4 / 5 - others, 5),
         ("key-strict", "harmful"): (1 / 2, 2),
         ("key-strict", "neutral"): (1.0, 2),
         ("key-strict", "legitimate"): (1.0, 1),
         # Decided by the key: 1, 2 and 3: 1 - 1/2.
         ("key-strict", "equal_opportunity"): (1 / 2, 3),
-        # Only in the last set all responses are alike.
-        ("key-strict", "equal_quality"): (1 - 1 / 3, 1),
         # The key gives a 1, 0, 0, 1/2, 1/3; an answer key is no gold for the points of a rubric.
         ("key-strict", "gold_gap"): ((4 - 11 / 6) / 5, 5),
         ("other judges", "gold_gap"): (3 - 1.5, 5),
@@ -235,10 +212,6 @@ def test_choices_among_three_and_points_counted_by_hand():
     same(found, wanted)
     units = found["unit"].xs("gold_gap", level="statistic").drop(["key-strict", "key-tolerant"])
     assert units.to_dict() == dict.fromkeys(("other judges", "rubric"), "rubric points")
-    rows = sets.from_choices(panel, SETTINGS)[0].rows
-    length = rows[rows["item_id"].eq("1")].groupby("responder")["length"].first()
-    a, b, c = np.log1p([*LENGTHS.values()])
-    assert length.tolist() == pytest.approx([a - (b + c) / 2, b - (a + c) / 2, c - (a + b) / 2])
 
 
 def test_refinement_has_a_gap_at_step_zero_alone():
@@ -280,7 +253,7 @@ def test_preferences_held_to_the_oracle_or_to_nothing():
         ("oracle", "gold_gap"): ((2 - 1.5) / 3, 3),
         ("oracle", "harmful"): (0, 1),
         ("oracle", "legitimate"): (1, 1),
-        ("oracle", "equal_quality"): (0.5, 1),
+        ("oracle", "neutral"): (1, 1),
         # All five enter where no gold label is needed.
         ("none", "demographic_parity"): (2 * 3 / 5 - 1, 5, 0),
     }
@@ -289,7 +262,6 @@ def test_preferences_held_to_the_oracle_or_to_nothing():
     assert set(found.index.get_level_values("gold")) == {"none"}
     # Two of three decided; a tie and a missing answer are dropped.
     same(found, {("none", "demographic_parity"): (1 / 3, 3, 2)})
-    assert found.loc[("none", "paired_excess"), "n"] == 0
 
 
 def test_a_statistic_that_follows_what_was_planted_correlates_with_it():

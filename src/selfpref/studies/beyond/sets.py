@@ -35,11 +35,10 @@ from scipy.special import ndtri
 from selfpref import paths
 from selfpref.params import Params
 from selfpref.statistics import choices
-from selfpref.statistics.bias import decide, gap, scores_of, text_lengths, value_of, whole_counts
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
-from selfpref.statistics.judged import COLUMNS as PAIRS
+from selfpref.statistics.bias import decide, gap, scores_of, value_of, whole_counts
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, pearson
+from selfpref.statistics.judged import TABLES as PAIRS
 from selfpref.statistics.judged import Judged, Row, Settings, by_panel
-from selfpref.statistics.regression import pearson
 from selfpref.studies.livebench import STUDY as LIVEBENCH
 from selfpref.studies.livebench.panel import TABLES, Panel
 from selfpref.studies.livebench.panel import rated as rated_contests
@@ -52,10 +51,9 @@ from selfpref.tables.schemas import PANEL, TIE
 
 # In this order: what the studies measure, their controls, then what the papers since have added.
 STATISTICS = [
-    *("demographic_parity", "equal_length", "paired_excess", "equal_opportunity", "excess"),
-    *("excess_common", "excess_half_ties", "beyond_no_preference", "gold_gap", "regression"),
-    *("regression_length", "regression_scaled", "latent_quality", "equal_quality", "harmful"),
-    *("neutral", "legitimate"),
+    *("demographic_parity", "equal_opportunity", "excess", "excess_half_ties"),
+    *("beyond_no_preference", "gold_gap", "regression", "regression_scaled", "latent_quality"),
+    *("harmful", "neutral", "legitimate"),
 ]
 RECOVERY = ["gold", "statistic", "r", "lo", "hi", "n"]
 # The interval of a correlation needs n - 3 > 0.
@@ -139,10 +137,6 @@ def _side(lead: pd.Series) -> Floats:
     return decide(0.5 + lead.to_numpy(dtype=float), 0.5 + ROUNDING)
 
 
-def _lengths(tables: Tables) -> pd.Series:
-    return text_lengths(tables["responses"], tables["responses"]["text"].str.len())
-
-
 def _of_text(values: pd.Series, rows: pd.DataFrame) -> pd.Series:
     """The value of each row's text."""
     return pd.Series(value_of(values, rows["item_id"], rows["responder"]), index=rows.index)
@@ -168,9 +162,6 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
     chosen = [rows["choice"].isna(), rows["choice"].eq(TIE), rows["choice"].eq(rows["responder"])]
     rows["decision"] = np.select(chosen, [np.nan, 0.5, 1.0], 0.0)
     rows["win"] = rows["decision"].mask(rows["decision"].eq(0.5), 1 / rows["k"])
-    length = _of_text(_lengths(panel.tables), rows)
-    total = length.groupby(rows["set"]).transform(lambda values: values.sum(skipna=False))
-    rows["length"] = length - (total - length) / (rows["k"] - 1)
     made = []
     for gold in (choices.NONE, *READINGS):
         score = _of_text(scores_of(panel.tables["truths"], gold), rows)
@@ -180,7 +171,6 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
         turned = rows.assign(
             gold=best.div(number).where(known),
             human=best.astype(float).mask(best & number.gt(1), 0.5).where(known),
-            alike=known & number.eq(rows["k"]),
         )
         name = gold if gold == choices.NONE else f"key-{gold}"
         made.append(
@@ -206,10 +196,9 @@ def from_confidences(
     quality = scores_of(tables["truths"], "quality")
     decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
     human = _side(gap(quality, asked, "own", "other"))
-    length = gap(_lengths(tables), asked, "own", "other")
     rows = asked.rename(columns={"evaluator": "judge", "other": "opponent"})
-    rows = rows.assign(responder=rows["judge"], k=2, length=length, alike=human == 0.5)
-    rows = rows.assign(decision=decision, win=decision, human=human, gold=human)
+    rows = rows.assign(responder=rows["judge"], k=2, decision=decision, win=decision)
+    rows = rows.assign(human=human, gold=human)
     return [
         choices.Judgments(
             "panickssery", str(name), gold, part[choices.COLUMNS].reset_index(drop=True), settings
@@ -238,7 +227,6 @@ def of_contests(panel: Panel, level: float) -> Iterator[Row]:
     rows, truths = rated_contests(panel), panel.tables["truths"]
     if rows.empty:
         return
-    length = _of_text(_lengths(panel.tables), rows)
     by_text = rows.groupby(["item_id", "responder"])["score"]
     number = by_text.transform("size")
     # The mean score that the other judges give the text of each row.
@@ -254,7 +242,7 @@ def of_contests(panel: Panel, level: float) -> Iterator[Row]:
                 names = ("gold_gap", str(judge), name)
                 yield _gap(part, place | {"judge": judge}, panel.bootstrap, *names)
         if name != OTHERS:
-            yield from choices.of_ratings(rows, gold, length, place, level)
+            yield from choices.of_ratings(rows, gold, place, level)
 
 
 def of_refinement(tables: Tables, settings: xu.Settings) -> Iterator[Row]:

@@ -47,10 +47,10 @@ from selfpref.statistics.bootstrap import (
     bounded,
     group_shares,
     group_sums,
+    pearson,
     ratio,
 )
 from selfpref.statistics.judged import STUDY, Judged
-from selfpref.statistics.regression import pearson
 from selfpref.studies.wataoka.pairs import each_judge, intervals, stacked
 
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.

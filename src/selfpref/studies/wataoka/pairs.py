@@ -22,8 +22,9 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics import bias, judged
-from selfpref.statistics.bias import CELLS, VARIANTS, Ties
+from selfpref.statistics.bias import CELLS, Ties
 from selfpref.statistics.bootstrap import Interval, bounded, group_shares
+from selfpref.statistics.choices import EXCESS as EXCESSES
 from selfpref.statistics.judged import SIDES, Judged
 
 KEY = ["dataset", "judge"]
@@ -137,7 +138,7 @@ def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.Da
 
 
 def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
-    """The three variants of the excess; nothing where no second judge read the same responses.
+    """Both variants of the excess; nothing where no second judge read the same responses.
 
     Returns:
         The columns `EXCESS`: the judge's `eo`; `excess` and the mean `eo_others` of the other
@@ -149,7 +150,7 @@ def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
     rows = []
     for key, data, judge, _ in each_judge(sets):
         pairs, use = data.compared(judge), data.settings
-        for variant in VARIANTS if pairs["judge"].nunique() > 1 else ():
+        for variant in EXCESSES if pairs["judge"].nunique() > 1 else ():
             ties = use.human_ties, use.judge_ties
             cells, clusters = bias.stacked_cells(pairs, judge, variant, *ties)
             over, others = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)
@@ -200,9 +201,7 @@ def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
         # Items that the settings leave out are not counted.
         verdicts = data.tables["verdicts"]
         rows = bias.verdict_scores(verdicts[verdicts["item_id"].isin(data.pairs["item_id"])])
-        score, tie, ok = rows["score"], rows["tie"], rows["status"].eq("ok")
-        won = score * (1 - tie)
-        tied = (tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))) | score.eq(0.5)
+        ok, tied = rows["status"].eq("ok"), bias.says_tie(rows) | rows["score"].eq(0.5)
         rows["status"] = rows["status"].mask(ok, "response").mask(ok & tied, "tie")
         every = pd.concat([rows, rows[~ok].assign(status="any failure")])
         table = every.groupby(["judge", "status"]).size().rename("n").reset_index()

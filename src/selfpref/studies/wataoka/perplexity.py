@@ -24,7 +24,7 @@ and h the people's vote,
     y = b x + (a_A - a_B) + c l                `length`
     y = b x + (a_A - a_B) + c l + d h          `vote`; of judges alone
 
-by least squares with errors clustered by question (`selfpref.statistics.regression`). There is no
+by least squares with errors clustered by question (`selfpref.statistics.bootstrap`). There is no
 intercept: whichever response is called A, all signs turn together, and b stays. Below 0 the less
 predictable response loses. Where responders differ in predictability and in quality, a slope over
 all pairs tells who wrote the better texts as much as it tells of perplexity; `responders` takes
@@ -40,11 +40,16 @@ import pandas as pd
 
 from selfpref.seeds import seed_of
 from selfpref.statistics import bias
-from selfpref.statistics.bias import PAIR, by_judge, gap
-from selfpref.statistics.bootstrap import Floats, bounded, group_shares, ratio
-from selfpref.statistics.choices import between
+from selfpref.statistics.bias import PAIR, between, gap
+from selfpref.statistics.bootstrap import (
+    Floats,
+    bounded,
+    fit,
+    group_shares,
+    ratio,
+    slope_of_sums,
+)
 from selfpref.statistics.judged import Binning, Judged
-from selfpref.statistics.regression import fit, slope_of_sums
 from selfpref.studies.wataoka.pairs import intervals, stacked
 
 WHO, HUMAN = ("judge", "human"), "human"
@@ -131,8 +136,8 @@ def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
     use, quality = data.settings, data.truth("quality")
     ties = {"judge_wins": use.judge_ties, "human_wins": use.human_ties}
     found = []
-    for judge, mine in by_judge(data.pairs):
-        _, values = read_by(data, judge, reader)
+    for judge, mine in data.pairs.groupby("judge"):
+        _, values = read_by(data, str(judge), reader)
         values = values if use.scale == "log-perplexity" else np.exp(values)
         rows = pair_differences(mine, values, quality)
         own, others = rows[rows["own"]], rows[~rows["own"]]
@@ -289,13 +294,13 @@ def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
     found = []
     for data in (data for data in sets if len(data.tables["perplexities"])):
         responses, items = data.tables["responses"], data.tables["items"][["item_id", "cluster"]]
-        length = bias.text_lengths(responses, responses["length"])
+        length = bias.text_lengths(responses)
         votes = bias.human_votes(data.tables["labels"]).merge(items, on="item_id")
         # Votes on texts that are not there say nothing about texts.
         votes = votes[gap(length, votes).notna()].assign(judge=HUMAN, decision=votes["human"])
         every = pd.concat([data.pairs, votes], ignore_index=True)
-        for (who, rows), reader in product(by_judge(every), (OUTSIDE, OWN)):
-            readers, values = read_by(data, who, reader)
+        for (who, rows), reader in product(every.groupby("judge"), (OUTSIDE, OWN)):
+            readers, values = read_by(data, str(who), reader)
             if not readers:
                 continue
             y, x = rows["decision"] - 0.5, gap(values, rows).rename("x")
@@ -304,7 +309,8 @@ def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
             told = {"dataset": data.name, "who": who, "reader": reader}
             told["readers"] = readers[0] if len(readers) == 1 else f"{len(readers)} models"
             design = pd.DataFrame(index=rows.index)
-            held = dict(zip(CONTROLS, (x, between(rows), longer, vote), strict=True))
+            writers = between(rows).iloc[:, 1:].add_prefix("text of ")
+            held = dict(zip(CONTROLS, (x, writers, longer, vote), strict=True))
             for control, columns in held.items():
                 if (control, who) == ("vote", HUMAN):
                     continue
