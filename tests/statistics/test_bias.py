@@ -53,6 +53,7 @@ def test_an_eo_of_few_pairs_has_newcombes_interval_and_others_their_bootstrap():
     # Newcombe's method 10 on 100 of 100 and 0 of 6, by hand from Wilson's 0.963 and 0.390.
     wanted = (1, 1 - np.hypot(1 - 0.96301, 0.39033), 1)
     assert found[:3] == pytest.approx(wanted, abs=1e-4)
+    assert found.value == equal_opportunity([100, 0, 6, 0])
     many = pairs_of([30, 5, 12, 6])
     assert bias.equal_opportunity_interval(*many, boot, "j") == boot.estimate(
         *many, equal_opportunity, "j"
