@@ -23,14 +23,14 @@ import pandas as pd
 from selfpref.card.rule import Answer, interval
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
-from selfpref.formats.judgments import MARKS
 from selfpref.formats.records import NO_NAMES
-from selfpref.formats.rows import numbers, refuse, refuse_again, whole
+from selfpref.formats.rows import refuse, refuse_again, renamed, whole
 from selfpref.statistics.bias import FEW, names_of
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.third import ALIKE, BEYOND, BOTH, SCALES, third_judge
 
-NAMES = ["item", "judge", "responder", "task", "cluster"]
+NAMES, MORE = ("item", "judge", "responder"), ("task", "cluster")
+TEXT = ["item", "responder"]
 # What is small, in standard deviations of a judge's marks (Cohen 1988).
 SMALL = 0.2
 
@@ -63,23 +63,18 @@ def answer(judge: str, third: pd.DataFrame) -> Answer:
 def read(
     path: Path, alias: Mapping[str, str], columns: Mapping[str, str] = NO_NAMES
 ) -> pd.DataFrame:
-    """The marks of a file: `NAMES`, `score`, `key`, and the place of each row.
+    """The marks of a file: `NAMES`, `MORE`, `score`, `key`, and the place of each row.
 
     Raises:
         SelfprefError: A value is missing or no number, or a mark stands there twice.
     """
-    raw = whole(path, MARKS, ("task", "cluster"), columns)
-    raw = raw.assign(task=raw["task"].fillna(""), cluster=raw["cluster"].fillna(raw["item"]))
-    rows = raw.astype(dict.fromkeys(NAMES, "str"))
-    rows = rows.assign(score=numbers(raw, "score"), key=numbers(raw, "key"))
-    refuse(raw, ~rows["key"].between(0, 1), "key {key} is not between 0 and 1; divide by the most")
-    rows = rows.replace({name: dict(alias) for name in ("judge", "responder")})
-    text = ["item", "responder"]
-    again = "a second mark of item {item} by {judge}, as in {before}; keep one row"
-    refuse_again(rows, [*text, "judge"], again)
+    rows = whole(path, NAMES, ("score", "key"), MORE, columns)
+    refuse(rows, ~rows["key"].between(0, 1), "key {key} is not between 0 and 1; divide by the most")
+    rows = renamed(rows, alias, ("judge", "responder"))
+    refuse_again(rows, NAMES, "the same item, judge and responder as in {before}; keep one row")
     other = "another key of this answer than in {before}; correct one"
-    refuse_again(rows.drop_duplicates([*text, "key"]), text, other)
-    return rows
+    refuse_again(rows.drop_duplicates([*TEXT, "key"]), TEXT, other)
+    return rows.assign(task=rows["task"].fillna(""), cluster=rows["cluster"].fillna(rows["item"]))
 
 
 def measure(rows: pd.DataFrame, name: str, judge: str | None, bootstrap: ClusterBootstrap) -> Card:

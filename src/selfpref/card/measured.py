@@ -128,7 +128,6 @@ def read(
     Raises:
         SelfprefError: One or two lines with file, line, field and remedy.
     """
-    called = {there: name for name, there in columns.items()}
     given = [Path(path) for path in (*paths, votes) if path is not None]
     name = given[0].resolve().stem
     with TemporaryDirectory(prefix="selfpref-") as scratch:
@@ -139,24 +138,20 @@ def read(
             if file.is_file()
         }
         voted = None if votes is None else files.pop()
-        forms = [judgments.recognised(file, wanted, called) for file in files]
-        for path, (_, unread) in zip(given, forms, strict=False):
-            if unread:
-                print(f"{path.name}: not read: {', '.join(unread)}", file=sys.stderr)
-        if ("marks", []) in forms:
+        if "marks" in [judgments.recognised(file, wanted, columns) for file in files]:
             if len(given) > 1:
                 raise SelfprefError("marks have a key, and no votes: give one file, and no --votes")
-            rows = marks.read(files[0], alias, called)
+            rows = marks.read(files[0], alias, columns)
             bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
             found = marks.measure(rows, name, judge, bootstrap.within(STREAM))
         else:
             whom = judgments.called([judge] if judge else [], alias)
-            parts = [judgments.read(file, wanted, whom, columns=called) for file in files]
+            parts = [judgments.read(file, wanted, whom, columns=columns) for file in files]
             rows = pd.concat(parts, ignore_index=True)
-            more = None if voted is None else judgments.votes(voted)
+            more = None if voted is None else judgments.read(voted, voted=True)
             found = of_rows(rows, more, judge=judge, alias=alias, name=name)
     options = [f"--alias {old}={new}" for old, new in alias.items()]
-    options += [f"--columns {name}={there}" for there, name in called.items()]
+    options += [f"--columns {one}={there}" for one, there in columns.items()]
     options += [f"--judge {judge}"] if judge else []
     found.numbers["made"] |= {"files": digests, "options": " ".join(options)}
     return found
