@@ -15,7 +15,6 @@ same answers, and two of them have to have written some.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,29 +34,28 @@ TEXT = ["item", "responder"]
 SMALL = 0.2
 
 
-def answer(judge: str, third: pd.DataFrame) -> Answer:
+def answer(third: pd.DataFrame, unit: str = "points") -> Answer:
     """Whether a judge favours itself, or its own mistakes, from the marks as they were given.
 
     Args:
-        judge: Who.
         third: Its rows of the first of `SCALES`, by kind.
+        unit: Of the marks.
     """
     wrong, beyond = third.loc[BOTH], third.loc[BEYOND]
-    shown = f"it marks its own wrong answers {interval(wrong)} above a third judge's marks of them"
     if wrong["items"] < FEW or not np.isfinite(wrong["lo"]):
         few = f"only {wrong['items']} items have its own answer and another one wrong by the key"
-        return Answer(judge, None, f"{few}, and a third judge; {FEW} are needed")
+        return Answer(None, f"{few}, and a third judge; {FEW} are needed", unit=unit)
+    shown = f"it marks its own wrong answers {interval(wrong)} above a third judge's marks of them"
     apart = f"{interval(beyond)} more than where both are right"
     if wrong["lo"] > 0:
-        alike = third.loc[ALIKE]
-        equal = f", {interval(alike)} where the key calls both equally wrong"
-        more = f"{shown}{equal * bool(alike['items'] >= FEW)}, {apart}"
+        if (alike := third.loc[ALIKE])["items"] >= FEW:
+            shown += f", {interval(alike)} where the key calls both equally wrong"
         told = "favour, the same mistake made twice, length or manner would show so"
-        return Answer(judge, True, f"{more}; {told}")
+        return Answer(True, f"{shown}, {apart}; {told}", unit=unit)
     if wrong["hi"] < SMALL * wrong["spread"]:
         small = f"{shown}, under {SMALL:g} of a standard deviation"
-        return Answer(judge, False, small, wrong["hi"])
-    return Answer(judge, None, f"{shown}, {apart}")
+        return Answer(False, small, wrong["hi"], unit)
+    return Answer(None, f"{shown}, {apart}", unit=unit)
 
 
 def read(
@@ -90,18 +88,16 @@ def measure(rows: pd.DataFrame, name: str, judge: str | None, bootstrap: Cluster
         SelfprefError: No judge, or not this one, wrote an answer that is marked.
     """
     rows = rows.rename(columns={"item": "item_id"})
-    key = rows.drop_duplicates(["item_id", "responder"])
-    key = key[["item_id", "responder"]].assign(score=key["key"])
+    key = rows.drop_duplicates(["item_id", "responder"])[["item_id", "responder", "key"]]
     judges = [one for one in names_of(rows["judge"]) if rows["responder"].eq(one).any()]
     if not judges:
         raise SelfprefError(f"{name}: no judge marked an answer of its own; --alias joins names")
-    judges = chosen(judge, judges)
+    judges, key = chosen(judge, judges), key.rename(columns={"key": "score"})
     third = third_judge(rows.drop(columns="key"), key, judges, bootstrap, margin=0.0)
-    given = third[third["scale"].eq(SCALES[0])]
-    answers = {one: answer(one, given[given["judge"].eq(one)].set_index("kind")) for one in judges}
-    made: dict[str, Any] = {}
-    for one, found in answers.items():
-        mine = third[third["judge"].eq(one)].drop(columns="judge").astype(object)
-        known = mine.where(mine.notna(), None).to_dict("records")
-        made[one] = found.to_dict() | {"third_judge": known}
+    answers, made = {}, {}
+    for one in judges:
+        mine = third[third["judge"].eq(one)].drop(columns="judge")
+        answers[one] = answer(mine[mine["scale"].eq(SCALES[0])].set_index("kind"))
+        known = mine.astype(object).where(mine.notna(), None).to_dict("records")
+        made[one] = answers[one].to_dict() | {"third_judge": known}
     return Card(answers, {"name": name, "judges": made, "made": made_by(bootstrap)})
