@@ -48,7 +48,8 @@ POSITIONS = {
     "reversals": ("reversal_rate", "n_both"),
 }
 NEEDED = "bias == 0.1 and statistic in ('equal_opportunity', 'excess')"
-NOBODY = {"value": None, "lo": None, "hi": None, "n": 0}
+NOBODY: dict[str, Any] = {"value": None, "lo": None, "hi": None, "n": 0}
+UNVOTED = "people voted on no pair that it decides"
 UNKNOWN_ORDER = "the file does not say which response was read first"
 
 
@@ -291,9 +292,8 @@ def others(frames: Frames, judge: str, scope: str) -> dict[str, Any]:
         judge: Who.
         scope: Of position, on `all` pairs or its `own`.
     """
-    none = "people voted on no pair that it decides"
-    made: dict[str, Any] = {"agreement": {**NOBODY, "reason": none}}
-    made |= {key: {**NOBODY, "reason": UNKNOWN_ORDER} for key in POSITIONS}
+    made: dict[str, Any] = {"agreement": NOBODY | {"reason": UNVOTED}}
+    made |= {key: NOBODY | {"reason": UNKNOWN_ORDER} for key in POSITIONS}
     agreement, position = (
         frames[name][frames[name]["judge"].eq(judge)] for name in ("agreement", "position")
     )
@@ -328,7 +328,6 @@ def of_judge(data: Judged, frames: Frames, judge: str) -> tuple[Answer, dict[str
         name.replace("gold_gap", "dbg"): _on_sides(row)
         for name, row in zip(statistics.index, statistics.to_dict("records"), strict=True)
     }
-    unknown = {**NOBODY, "reason": "nobody voted on its pairs"}
     return told, {
         **told.to_dict(),
         "pairs": len(own),
@@ -338,7 +337,7 @@ def of_judge(data: Judged, frames: Frames, judge: str) -> tuple[Answer, dict[str
         "no_verdict": int(own["status"].ne("ok").sum()),
         "cells": {name: int(eo[name]) for name in bias.CELLS},
         "no_preference": estimate(eo, "eo_no_preference", "n_two_votes"),
-        **{name: found.get(name, unknown) for name in STATISTICS},
+        **{name: found.get(name, NOBODY | {"reason": UNVOTED}) for name in STATISTICS},
         **others(frames, judge, "own"),
         "towards": {
             row["responder"]: _on_sides(row, "eo") for row in mine["towards"].to_dict("records")

@@ -165,11 +165,8 @@ class World:
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The same rows with `verdict` and `label` as this world has them."""
         said = [self.answers(str(judge), rows) for judge, rows in verdicts.groupby("judge")]
-        verdict = pd.concat(said).reindex(verdicts.index)
-        return (
-            verdicts.assign(verdict=verdict, label=None),
-            votes.assign(label=self.answers("", votes)),
-        )
+        votes = votes.assign(label=self.answers("", votes))
+        return verdicts.assign(verdict=pd.concat(said), label=None), votes
 
     def marks(self, questions: int) -> pd.DataFrame:
         """Marks of all judges for all texts, as `selfpref.card.marks.read` returns them."""

@@ -90,10 +90,8 @@ def judges_of(dataset: str, entry: Dataset, known: Iterable[str]) -> set[str]:
     """
     there = set(known)
     if unknown := sorted(set(entry.judges or ()) - there):
-        raise SelfprefError(
-            f"{entry.study}.datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of "
-            f"{', '.join(sorted(there))}"
-        )
+        told = f"{unknown[0]!r} is unknown; choose of {', '.join(sorted(there))}"
+        raise SelfprefError(f"{entry.study}.datasets.{dataset}.judges: {told}")
     return set(entry.judges or there)
 
 
@@ -129,13 +127,11 @@ def prompts(dataset: str, entry: Dataset, source: Path) -> Frames:
         name = str(record.get("id", ""))
         turns = record.get("messages", [{"role": "user", "content": record.get("prompt")}])
         known = record.keys() <= PROMPT and not {"prompt", "messages"} <= record.keys()
-        if not (name and name.isprintable() and known and _asks(turns)):
+        if not (name and name.isprintable() and known and _asks(turns)) or name in found:
             raise SelfprefError(
-                f"{where}: give `id`, and either `prompt` or `messages`, whose turns of user and "
-                "assistant alternate and end with the user's; `category` and `cluster` may be there"
+                f"{where}: give an `id` of its own, and either `prompt` or `messages`, whose turns "
+                "of user and assistant alternate and end with the user's"
             )
-        if name in found:
-            raise SelfprefError(f"{where}: id {name!r} stands there twice; rename one")
         found[name] = {
             "item_id": f"{dataset}/{name}",
             "category": str(record["category"]) if "category" in record else None,
@@ -152,11 +148,10 @@ def prompts(dataset: str, entry: Dataset, source: Path) -> Frames:
 def _asks(turns: Any) -> bool:
     """Whether turns of user and assistant, none of them empty, end with the user's."""
     try:
-        said = [(turn["role"], bool(turn["content"].strip())) for turn in turns]
+        said = [turn["role"] for turn in turns if turn["content"].strip()]
     except (AttributeError, KeyError, TypeError):
         return False
-    asked, answered = ("user", True), ("assistant", True)
-    return len(said) % 2 == 1 and said == [asked, answered] * (len(said) // 2) + [asked]
+    return said == ["user", *["assistant", "user"] * (len(turns) // 2)]
 
 
 def scores(dataset: str, entry: Dataset, source: Path) -> Frames:

@@ -97,11 +97,8 @@ def _choice(record: Record, field: str) -> str | None:
 
 
 def _number(value: Any) -> float:
-    """A number; NaN where it is missing, infinite where there is something else."""
-    try:
-        return math.nan if _missing(value) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.inf
+    """A number; NaN where it is missing."""
+    return math.nan if _missing(value) else float(value)
 
 
 def _asked(record: Record, *names: str) -> Record:
@@ -190,8 +187,7 @@ def alpaca_eval(record: Record) -> Iterator[Record]:
     number = _number(record["preference"])
     weighted = 1 < number < 2 and number not in PREFERENCES
     if not (weighted or math.isnan(number) or number in PREFERENCES):
-        told = repr(record["preference"])[:40]
-        raise ValueError(f"preference {told}; give 1, 2, 1.5, between, or null")
+        raise ValueError(f"preference {number:g}; give 1, 2, 1.5, between, or null")
     yield {
         "item": sha256(str(record["instruction"]).encode()).hexdigest()[:16],
         "responder_a": record["generator_1"],
@@ -216,11 +212,12 @@ def reviews(record: Record) -> Iterator[Record]:
     """
     score, choice = record["score"], None
     numbers = [_number(one) for one in (score if isinstance(score, list) else [score])]
-    if not any(math.isnan(one) or one < 0 for one in numbers):
-        sides = [*numbers, math.inf]
-        choice = TIE if sides[0] == sides[1] else "ab"[sides[0] < sides[1]]
-        choice = SCORES.get(numbers[0]) if len(numbers) == 1 else choice
-        if choice is None or len(numbers) > 2 or math.inf in numbers:
+    if all(one >= 0 for one in numbers):
+        if len(numbers) == 2:
+            choice = TIE if numbers[0] == numbers[1] else "ab"[numbers[0] < numbers[1]]
+        elif len(numbers) == 1 and numbers[0] in SCORES:
+            choice = SCORES[numbers[0]]
+        else:
             wanted = "1, 2, 3, two scores, -1 or null; a score of a single text compares nothing"
             raise ValueError(f"score {score!r}; give {wanted}")
     row = _asked(record, "question_id", "message_id") | record["names"]
@@ -320,7 +317,7 @@ def _rows(path: Path, form: str, columns: Mapping[str, str], judges: Sequence[st
     for place, record in records(path, columns):
         try:
             yield from ((place, row) for row in ROWS[form](record | more))
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             lacks = f"no field {error}; it needs {FIELDS[form].replace(' ', ', ')}"
             told = lacks if isinstance(error, KeyError) else f"{error}; correct the record"
             raise SelfprefError(f"{place}: {told}") from error
