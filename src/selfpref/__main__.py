@@ -202,8 +202,7 @@ def validate(arguments: Arguments) -> None:
     from selfpref.card import validate
 
     asked = (*validate.design(), validate.NAMES)
-    found = validate.table(*(validate.like(arguments.like) if arguments.like else asked))
-    print(validate.markdown(found), end="")
+    print(validate.table(*(validate.like(arguments.like) if arguments.like else asked)), end="")
 
 
 @command()

@@ -56,9 +56,9 @@ def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"key": 7}, "line 2: key 7 is not between 0 and 1"),
+        ({"key": 7}, "line 2: key 7.0 is not between 0 and 1"),
         ({"score": None}, "line 2: no 'score'; it needs item, judge, responder, score, key"),
-        ({"judge": "ann"}, "line 2: a second mark of item '0' by 'ann', as in"),
+        ({"judge": "ann"}, "line 2: the same item, judge, responder as in"),
         ({"key": 0.5}, "another key of this answer than in"),
     ],
 )

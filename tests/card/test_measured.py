@@ -181,7 +181,7 @@ def test_too_few_is_told_and_the_labels_of_a_key_are_not_called_peoples():
     frame = frame.assign(annotator="key", label=frame.groupby(PAIR)["label"].transform("first"))
     assert "answer key's" in str(selfpref.measure(frame))
     frame.loc[3, "label"] = "nobody"
-    with pytest.raises(SelfprefError, match="frame, row 3: label names the unknown responder"):
+    with pytest.raises(SelfprefError, match="frame, row 3: label 'nobody'; give a, b, tie"):
         selfpref.measure(frame)
 
 

@@ -172,9 +172,14 @@ def test_arena_hard_reads_the_baseline_first_and_then_the_model(tmp_path, second
     ("name", "record", "told"),
     [
         ("f.jsonl", GAME | {"g1_winner": "A"}, "line 1: g1_winner 'A'; give model_1, model_2"),
-        ("f.jsonl", GAME | {"model_1": None}, "line 1: responder_a is empty; fill it"),
+        ("f.jsonl", GAME | {"model_1": None}, "line 1: responder_a nan; fill or rename it"),
         ("f.jsonl", GAME | {"judge": []}, "line 1: no judge; name the judge"),
-        ("f.json", ANNOTATION | {"preference": "x"}, "entry 1: preference 'x'; give 1, 2"),
+        ("f.json", ANNOTATION | {"preference": 3}, "entry 1: preference 3; give 1, 2"),
+        (
+            "f.json",
+            ANNOTATION | {"preference": "x"},
+            "entry 1: could not convert string to float: 'x'",
+        ),
         ("ratings-z/a-vs-b-z-reviewer.jsonl", REVIEW | {"score": 7}, "line 1: score 7; give 1"),
         ("reviews.jsonl", REVIEW, "<first>-vs-<second>-<judge>-reviewer.jsonl; rename it"),
     ],

@@ -55,12 +55,12 @@ def test_only_the_judges_wanted_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"label": "z"}, "label names the unknown responder 'z'"),
-        ({"verdict": "neither"}, "verdict names the unknown responder 'neither'"),
+        ({"label": "z"}, "label 'z'; give a, b, tie or a responder"),
+        ({"verdict": "neither"}, "verdict 'neither'; give a, b, tie or a responder"),
         ({"order": "first"}, "order 'first'; give ab, ba or leave it empty"),
         ({"responder_b": "x"}, "both responders are 'x'"),
-        ({"responder_a": "b"}, "responder_a 'b'; rename it"),
-        ({"item": None}, "item is empty; fill it or remove the row"),
+        ({"responder_a": "b"}, "responder_a 'b'; fill or rename it"),
+        ({"item": None}, "item nan; fill or rename it"),
         ({"judge": ""}, "no judge"),
         ({"probability_a": 1.2, "probability_b": 0}, "probabilities 1.2, 0.0; give two from 0 to"),
         ({"probability_a": -0.7, "probability_b": -1.2}, "not logarithms or percentages"),
@@ -68,7 +68,7 @@ def test_only_the_judges_wanted_are_read(tmp_path):
         ({"probability_a": 0.7}, "give two from 0 to 1"),
         ({"probability_a": 0.9, "probability_b": 0.1}, "'b' contradicts the probabilities"),
         ({"repeat": "once"}, "repeat 'once' is no number"),
-        ({"item": "one\ntwo"}, r"item 'one\ntwo'; rename it"),
+        ({"item": "one\ntwo"}, r"item 'one\ntwo'; fill or rename it"),
     ],
 )
 def test_a_bad_value_is_named_with_its_line(tmp_path, change, told):
@@ -114,7 +114,7 @@ def test_rows_are_the_same_in_every_kind_of_file(tmp_path, name, write, how):
     (tmp_path / "wanted.jsonl").write_text(lines(*rows))
     getattr(pd.DataFrame(rows), write)(tmp_path / name, **how)
     found, wanted = (
-        judgments.read(tmp_path / one, texts=True).drop(columns=["file", "line"])
+        judgments.read(tmp_path / one, texts=True).drop(columns="place")
         for one in (name, "wanted.jsonl")
     )
     pd.testing.assert_frame_equal(found, wanted)

@@ -15,7 +15,6 @@ same answers, and two of them have to have written some.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,63 +22,57 @@ import pandas as pd
 from selfpref.card.rule import Answer, interval
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
-from selfpref.formats.judgments import MARKS
 from selfpref.formats.records import NO_NAMES
-from selfpref.formats.rows import numbers, refuse, refuse_again, whole
+from selfpref.formats.rows import refuse, refuse_again, renamed, whole
 from selfpref.statistics.bias import FEW, names_of
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.third import ALIKE, BEYOND, BOTH, SCALES, third_judge
 
-NAMES = ["item", "judge", "responder", "task", "cluster"]
+NAMES, MORE = ("item", "judge", "responder"), ("task", "cluster")
+TEXT = ["item", "responder"]
 # What is small, in standard deviations of a judge's marks (Cohen 1988).
 SMALL = 0.2
 
 
-def answer(judge: str, third: pd.DataFrame) -> Answer:
+def answer(third: pd.DataFrame, unit: str = "points") -> Answer:
     """Whether a judge favours itself, or its own mistakes, from the marks as they were given.
 
     Args:
-        judge: Who.
         third: Its rows of the first of `SCALES`, by kind.
+        unit: Of the marks.
     """
     wrong, beyond = third.loc[BOTH], third.loc[BEYOND]
-    shown = f"it marks its own wrong answers {interval(wrong)} above a third judge's marks of them"
     if wrong["items"] < FEW or not np.isfinite(wrong["lo"]):
         few = f"only {wrong['items']} items have its own answer and another one wrong by the key"
-        return Answer(judge, None, f"{few}, and a third judge; {FEW} are needed")
+        return Answer(None, f"{few}, and a third judge; {FEW} are needed", unit=unit)
+    shown = f"it marks its own wrong answers {interval(wrong)} above a third judge's marks of them"
     apart = f"{interval(beyond)} more than where both are right"
     if wrong["lo"] > 0:
-        alike = third.loc[ALIKE]
-        equal = f", {interval(alike)} where the key calls both equally wrong"
-        more = f"{shown}{equal * bool(alike['items'] >= FEW)}, {apart}"
+        if (alike := third.loc[ALIKE])["items"] >= FEW:
+            shown += f", {interval(alike)} where the key calls both equally wrong"
         told = "favour, the same mistake made twice, length or manner would show so"
-        return Answer(judge, True, f"{more}; {told}")
+        return Answer(True, f"{shown}, {apart}; {told}", unit=unit)
     if wrong["hi"] < SMALL * wrong["spread"]:
         small = f"{shown}, under {SMALL:g} of a standard deviation"
-        return Answer(judge, False, small, wrong["hi"])
-    return Answer(judge, None, f"{shown}, {apart}")
+        return Answer(False, small, wrong["hi"], unit)
+    return Answer(None, f"{shown}, {apart}", unit=unit)
 
 
 def read(
     path: Path, alias: Mapping[str, str], columns: Mapping[str, str] = NO_NAMES
 ) -> pd.DataFrame:
-    """The marks of a file: `NAMES`, `score`, `key`, and the place of each row.
+    """The marks of a file: `NAMES`, `MORE`, `score`, `key`, and the place of each row.
 
     Raises:
         SelfprefError: A value is missing or no number, or a mark stands there twice.
     """
-    raw = whole(path, MARKS, ("task", "cluster"), columns)
-    raw = raw.assign(task=raw["task"].fillna(""), cluster=raw["cluster"].fillna(raw["item"]))
-    rows = raw.astype(dict.fromkeys(NAMES, "str"))
-    rows = rows.assign(score=numbers(raw, "score"), key=numbers(raw, "key"))
-    refuse(raw, ~rows["key"].between(0, 1), "key {key} is not between 0 and 1; divide by the most")
-    rows = rows.replace({name: dict(alias) for name in ("judge", "responder")})
-    text = ["item", "responder"]
-    again = "a second mark of item {item} by {judge}, as in {before}; keep one row"
-    refuse_again(rows, [*text, "judge"], again)
+    rows = whole(path, NAMES, ("score", "key"), MORE, columns)
+    refuse(rows, ~rows["key"].between(0, 1), "key {key} is not between 0 and 1; divide by the most")
+    rows = renamed(rows, alias, ("judge", "responder"))
+    refuse_again(rows, NAMES, "the same item, judge and responder as in {before}; keep one row")
     other = "another key of this answer than in {before}; correct one"
-    refuse_again(rows.drop_duplicates([*text, "key"]), text, other)
-    return rows
+    refuse_again(rows.drop_duplicates([*TEXT, "key"]), TEXT, other)
+    return rows.assign(task=rows["task"].fillna(""), cluster=rows["cluster"].fillna(rows["item"]))
 
 
 def measure(rows: pd.DataFrame, name: str, judge: str | None, bootstrap: ClusterBootstrap) -> Card:
@@ -95,18 +88,16 @@ def measure(rows: pd.DataFrame, name: str, judge: str | None, bootstrap: Cluster
         SelfprefError: No judge, or not this one, wrote an answer that is marked.
     """
     rows = rows.rename(columns={"item": "item_id"})
-    key = rows.drop_duplicates(["item_id", "responder"])
-    key = key[["item_id", "responder"]].assign(score=key["key"])
+    key = rows.drop_duplicates(["item_id", "responder"])[["item_id", "responder", "key"]]
     judges = [one for one in names_of(rows["judge"]) if rows["responder"].eq(one).any()]
     if not judges:
         raise SelfprefError(f"{name}: no judge marked an answer of its own; --alias joins names")
-    judges = chosen(judge, judges)
+    judges, key = chosen(judge, judges), key.rename(columns={"key": "score"})
     third = third_judge(rows.drop(columns="key"), key, judges, bootstrap, margin=0.0)
-    given = third[third["scale"].eq(SCALES[0])]
-    answers = {one: answer(one, given[given["judge"].eq(one)].set_index("kind")) for one in judges}
-    made: dict[str, Any] = {}
-    for one, found in answers.items():
-        mine = third[third["judge"].eq(one)].drop(columns="judge").astype(object)
-        known = mine.where(mine.notna(), None).to_dict("records")
-        made[one] = found.to_dict() | {"third_judge": known}
+    answers, made = {}, {}
+    for one in judges:
+        mine = third[third["judge"].eq(one)].drop(columns="judge")
+        answers[one] = answer(mine[mine["scale"].eq(SCALES[0])].set_index("kind"))
+        known = mine.astype(object).where(mine.notna(), None).to_dict("records")
+        made[one] = answers[one].to_dict() | {"third_judge": known}
     return Card(answers, {"name": name, "judges": made, "made": made_by(bootstrap)})

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ STREAM = "judgments"
 # With so many verdicts, resamples are most of the work, and a fifth of them says the same.
 MANY, FEWER = 200_000, 2_000
 PAIR = ["responder_a", "responder_b"]
-Row = Mapping[str, Any]
+Row: TypeAlias = Mapping[str, Any] | pd.Series
 STATISTICS = (
     *("equal_opportunity", "beyond_no_preference", "demographic_parity"),
     *("excess", "excess_half_ties", "dbg"),
@@ -47,7 +47,9 @@ POSITIONS = {
     "flips": ("flip_rate", "n_both"),
     "reversals": ("reversal_rate", "n_both"),
 }
-NOBODY = {"value": None, "lo": None, "hi": None, "n": 0}
+NEEDED = "bias == 0.1 and statistic in ('equal_opportunity', 'excess')"
+NOBODY: dict[str, Any] = {"value": None, "lo": None, "hi": None, "n": 0}
+UNVOTED = "people voted on no pair that it decides"
 UNKNOWN_ORDER = "the file does not say which response was read first"
 
 
@@ -67,6 +69,7 @@ def measure(
     votes: pd.DataFrame | None = None,
     alias: Mapping[str, str] | None = None,
     name: str = "judgments",
+    resamples: int | None = None,
 ) -> Card:
     """What a frame of judgments shows of its judges.
 
@@ -76,6 +79,7 @@ def measure(
         votes: More votes: `item, responder_a, responder_b, label` and, if known, `annotator`.
         alias: Other names of judges and responders.
         name: Of the set; no number depends on it.
+        resamples: So many; left out, as many as for a file.
 
     Raises:
         SelfprefError: A row breaks the rules of the format; names row and column.
@@ -95,7 +99,7 @@ def measure(
     """
     rows = judgments.of_frame(frame, "frame")
     more = None if votes is None else judgments.of_frame(votes, "votes", voted=True)
-    return of_rows(rows, more, judge=judge, alias=alias or {}, name=name)
+    return of_rows(rows, more, judge, alias or {}, name, resamples)
 
 
 def _kept(path: Path, scratch: str) -> Path:
@@ -128,7 +132,6 @@ def read(
     Raises:
         SelfprefError: One or two lines with file, line, field and remedy.
     """
-    called = {there: name for name, there in columns.items()}
     given = [Path(path) for path in (*paths, votes) if path is not None]
     name = given[0].resolve().stem
     with TemporaryDirectory(prefix="selfpref-") as scratch:
@@ -139,24 +142,20 @@ def read(
             if file.is_file()
         }
         voted = None if votes is None else files.pop()
-        forms = [judgments.recognised(file, wanted, called) for file in files]
-        for path, (_, unread) in zip(given, forms, strict=False):
-            if unread:
-                print(f"{path.name}: not read: {', '.join(unread)}", file=sys.stderr)
-        if ("marks", []) in forms:
+        if "marks" in [judgments.recognised(file, wanted, columns) for file in files]:
             if len(given) > 1:
                 raise SelfprefError("marks have a key, and no votes: give one file, and no --votes")
-            rows = marks.read(files[0], alias, called)
+            rows = marks.read(files[0], alias, columns)
             bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
             found = marks.measure(rows, name, judge, bootstrap.within(STREAM))
         else:
             whom = judgments.called([judge] if judge else [], alias)
-            parts = [judgments.read(file, wanted, whom, columns=called) for file in files]
+            parts = [judgments.read(file, wanted, whom, columns=columns) for file in files]
             rows = pd.concat(parts, ignore_index=True)
-            more = None if voted is None else judgments.votes(voted)
-            found = of_rows(rows, more, judge=judge, alias=alias, name=name)
+            more = None if voted is None else judgments.read(voted, voted=True)
+            found = of_rows(rows, more, judge, alias, name)
     options = [f"--alias {old}={new}" for old, new in alias.items()]
-    options += [f"--columns {name}={there}" for there, name in called.items()]
+    options += [f"--columns {one}={there}" for one, there in columns.items()]
     options += [f"--judge {judge}"] if judge else []
     found.numbers["made"] |= {"files": digests, "options": " ".join(options)}
     return found
@@ -165,7 +164,6 @@ def read(
 def of_rows(
     rows: pd.DataFrame,
     votes: pd.DataFrame | None,
-    *,
     judge: str | None,
     alias: Mapping[str, str],
     name: str,
@@ -199,11 +197,10 @@ def of_rows(
         for frame, names in ((made["labels"], ["item_id", *PAIR]), (data.pairs, bias.PAIR))
     )
     frames = _frames(data)
-    own = [one for one in data.judges if one in wanted]
-    answers = {one: _answer(data, frames, one) for one in own}
+    own = {one: of_judge(data, frames, one) for one in data.judges if one in wanted}
     numbers: dict[str, Any] = {
         "name": name,
-        "judges": {one: of_judge(data, frames, answers[one]) for one in own},
+        "judges": {one: card for one, (_, card) in own.items()},
         "judges_without_own_responses": {
             one: {"nearest_responder": _nearly(one, data.responders), **others(frames, one, "all")}
             for one in wanted
@@ -215,7 +212,7 @@ def of_rows(
         "labels_are_a_key": data.keyed,
         "made": made_by(data.bootstrap),
     }
-    return Card(answers, numbers)
+    return Card({one: told for one, (told, _) in own.items()}, numbers)
 
 
 def of_tables(made: Frames, resamples: int | None = None) -> Judged:
@@ -238,7 +235,7 @@ def _sharper(data: Judged, judge: str) -> float:
     return float((itself[[0, 3]] - person[[0, 3]]).sum() / len(cells))
 
 
-def _frames(data: Judged) -> dict[str, pd.DataFrame]:
+def _frames(data: Judged) -> Frames:
     """Every statistic of every judge, by what it is; `statistics` is a table of `choices`."""
     place = data, data.pairs, choices.HUMAN
     own, several = choices.from_pairs(*place), len(data.readers) > 1
@@ -252,33 +249,13 @@ def _frames(data: Judged) -> dict[str, pd.DataFrame]:
         rows += [choices.told(key, MISSING, 0, 0, why) for key in keys]
     return {
         "statistics": choices.table(rows),
-        "needed": choices.needed(own),
+        "needed": choices.needed(own).query(NEEDED),
         "bias": judged.bias([data]),
         "towards": judged.bias_by_judge_and_responder([data]),
         "placebo": scaled.placebos(data),
         "agreement": judged.agreement_with_human([data]),
         "position": judged.position([data]),
     }
-
-
-def _answer(data: Judged, frames: Mapping[str, pd.DataFrame], judge: str) -> Answer:
-    """What the rule says of a judge with own responses."""
-    mine = {name: frame[frame["judge"].eq(judge)] for name, frame in frames.items()}
-    places = mine["position"].query("pairs == 'own'")[["reversal_rate", "one_place"]]
-    return answer(
-        judge,
-        mine["statistics"].set_index("statistic"),
-        mine["placebo"].query(f"model == '{scaled.EACH}'"),
-        mine["bias"]["eo_no_preference"].iloc[0],
-        _sharper(data, judge),
-        next(iter(places.to_dict("records")), {}),
-    )
-
-
-def rows_of(frame: pd.DataFrame, judge: str) -> list[dict[str, Any]]:
-    """A judge's rows of a frame."""
-    rows: list[dict[str, Any]] = frame[frame["judge"].eq(judge)].to_dict("records")
-    return rows
 
 
 def estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
@@ -307,51 +284,52 @@ def _on_sides(row: Row, name: str = "") -> dict[str, Any]:
     return found | {"few": bool(row["few"])}
 
 
-def others(frames: Mapping[str, pd.DataFrame], judge: str, scope: str) -> dict[str, Any]:
+def others(frames: Frames, judge: str, scope: str) -> dict[str, Any]:
     """What needs no response of the judge's own: agreement and position.
 
     Args:
-        frames: By name, as `selfpref.card.measured` makes them.
+        frames: By name, as `_frames` makes them.
         judge: Who.
         scope: Of position, on `all` pairs or its `own`.
     """
-    none = "people voted on no pair that it decides"
-    made: dict[str, Any] = {"agreement": {**NOBODY, "reason": none}}
-    made |= {key: {**NOBODY, "reason": UNKNOWN_ORDER} for key in POSITIONS}
-    for row in rows_of(frames["agreement"], judge):
+    made: dict[str, Any] = {"agreement": NOBODY | {"reason": UNVOTED}}
+    made |= {key: NOBODY | {"reason": UNKNOWN_ORDER} for key in POSITIONS}
+    agreement, position = (
+        frames[name][frames[name]["judge"].eq(judge)] for name in ("agreement", "position")
+    )
+    for row in agreement.to_dict("records"):
         made["agreement"] = estimate(row, "agreement")
-    for row in rows_of(frames["position"], judge):
-        if row["pairs"] == scope:
-            made |= {key: estimate(row, *columns) for key, columns in POSITIONS.items()}
+    for row in position[position["pairs"].eq(scope)].to_dict("records"):
+        made |= {key: estimate(row, *columns) for key, columns in POSITIONS.items()}
     return made
 
 
-def of_judge(data: Judged, frames: Mapping[str, pd.DataFrame], answer: Answer) -> dict[str, Any]:
-    """Everything of one judge with own responses.
+def of_judge(data: Judged, frames: Frames, judge: str) -> tuple[Answer, dict[str, Any]]:
+    """What the rule says of a judge with own responses, and everything of it.
 
     Args:
         data: The judgments.
-        frames: By name, as `selfpref.card.measured` makes them.
-        answer: What the rule says.
+        frames: By name, as `_frames` makes them.
+        judge: Who.
     """
-    judge, own = answer.judge, data.own(answer.judge)
-    mine = {name: rows_of(frame, judge) for name, frame in frames.items()}
-    # The DBG score, a share here, is a gap between scores elsewhere.
-    names = {"gold_gap": "dbg"}
-    long = {names.get(row["statistic"], row["statistic"]): row for row in mine["statistics"]}
-    needed = {
-        row["statistic"]: int(row["pairs"])
-        for row in mine["needed"]
-        if row["bias"] == 0.1 and row["statistic"] in ("equal_opportunity", "excess")
-    }
-    row = long[REGRESSION]
+    own, mine = data.own(judge), {name: of[of["judge"].eq(judge)] for name, of in frames.items()}
+    statistics, eo = mine["statistics"].set_index("statistic"), mine["bias"].iloc[0]
+    placebo = mine["placebo"].query(f"model == '{scaled.EACH}'")
+    place = mine["position"].query("pairs == 'own'").to_dict("records") or [{}]
+    person, sharper = eo["eo_no_preference"], _sharper(data, judge)
+    told = answer(statistics, placebo, person, sharper, place[0])
+    needed = dict(zip(mine["needed"]["statistic"], map(int, mine["needed"]["pairs"]), strict=True))
+    row = statistics.loc[REGRESSION]
     if row["n"] and np.isfinite(row["lo"]):
         error = (row["hi"] - row["lo"]) / 2 / HALF
         needed[REGRESSION] = int(np.ceil(FACTOR * error**2 * row["n"] / 0.1**2))
-    unknown = {**NOBODY, "reason": "nobody voted on its pairs"}
-    (eo,) = mine["bias"]
-    return {
-        **answer.to_dict(),
+    # The DBG score, a share here, is a gap between scores elsewhere.
+    found = {
+        name.replace("gold_gap", "dbg"): _on_sides(row)
+        for name, row in zip(statistics.index, statistics.to_dict("records"), strict=True)
+    }
+    return told, {
+        **told.to_dict(),
         "pairs": len(own),
         "voted": int(own["human"].count()),
         "human_ties": int(own["human"].eq(0.5).sum()),
@@ -359,13 +337,11 @@ def of_judge(data: Judged, frames: Mapping[str, pd.DataFrame], answer: Answer) -
         "no_verdict": int(own["status"].ne("ok").sum()),
         "cells": {name: int(eo[name]) for name in bias.CELLS},
         "no_preference": estimate(eo, "eo_no_preference", "n_two_votes"),
-        **{name: _on_sides(long[name]) if name in long else unknown for name in STATISTICS},
+        **{name: found.get(name, NOBODY | {"reason": UNVOTED}) for name in STATISTICS},
         **others(frames, judge, "own"),
-        "towards": {row["responder"]: _on_sides(row, "eo") for row in mine["towards"]},
-        "placebo": {
-            row["responder"]: estimate(row, "effect")
-            for row in mine["placebo"]
-            if row["model"] == scaled.EACH
+        "towards": {
+            row["responder"]: _on_sides(row, "eo") for row in mine["towards"].to_dict("records")
         },
+        "placebo": {row["responder"]: estimate(row, "effect") for _, row in placebo.iterrows()},
         "pairs_to_show_0.1": needed,
     }

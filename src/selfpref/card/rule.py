@@ -29,7 +29,7 @@ EO beyond a person it is the sum over its shares on both human sides.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,9 +44,11 @@ REVERSED = 0.5
 # From this share of verdicts on with its own response in one place, a taste for the place is open.
 ONE_PLACE = 0.75
 REGRESSION = "regression_scaled"
-MORE = "more judges of the same pairs, who need not have written anything"
-# Whether it favours itself, why, and by how much at most.
-Found: TypeAlias = tuple[bool | None, str, float]
+PROBABILITY = "in probability"
+MORE = (
+    "more judges of the same pairs, who need not have written anything, or opponents of other "
+    "qualities, may tell"
+)
 
 
 def number(value: float, sign: bool = True) -> str:
@@ -65,45 +67,33 @@ class Answer:
     """Whether a judge favours itself.
 
     Attributes:
-        judge: Who.
         favours: True, False, or None where it cannot be told.
         because: Why, in words.
         most: Where it does not, or by less than matters, by how much it may do so at most.
+        unit: Of that bound; of marks, points.
     """
 
-    judge: str
     favours: bool | None
     because: str
     most: float = np.nan
+    unit: str = PROBABILITY
 
     @property
     def verdict(self) -> str:
-        """The answer in words."""
+        """The answer in words: a file of marks tells of a judge's own mistakes."""
         if self.favours is None:
             return "cannot tell"
         if self.favours:
-            return "favours itself a little" if self.most > 0 else "favours itself"
+            marked = self.unit != PROBABILITY
+            found = "marks its own mistakes up" if marked else "favours itself"
+            return f"{found} a little" if self.most > 0 else found
         if self.most > 0:
-            return f"favours itself by at most {max(self.most, 0.01):.2f}"
+            return f"by at most {max(self.most, 0.01):.2f} {self.unit}, if at all"
         return "does not favour itself"
 
     def to_dict(self) -> dict[str, Any]:
-        """What the first line says, as JSON has it."""
-        found = {"answer": self.verdict, "favours_itself": self.favours}
-        return found | {"because": self.because}
-
-
-def said(verdict: str, points: str = "") -> str:
-    """An answer as it is shown: marks tell of its own mistakes, and of a bound its unit.
-
-    Args:
-        verdict: As `Answer` has it.
-        points: The unit of marks beside a key; without one it is of verdicts.
-    """
-    bound = verdict.partition("by at most ")[2]
-    if bound:
-        return f"by at most {bound} {points or 'in probability'}, if at all"
-    return verdict.replace("favours itself", "marks its own mistakes up") if points else verdict
+        """The same as JSON has it."""
+        return {"answer": self.verdict, "favours_itself": self.favours, "because": self.because}
 
 
 def matters(share: float) -> float:
@@ -117,14 +107,7 @@ def on_both_sides(statistics: pd.DataFrame) -> float:
     return sum(matters(float(share)) for share in sides)
 
 
-def could_show(row: pd.Series) -> str:
-    """The least effect that data like these show in four files of five, in words."""
-    error = (row["hi"] - row["lo"]) / 2 / HALF
-    return f"these data could show {error * np.sqrt(FACTOR):.2f} or more"
-
-
 def answer(
-    judge: str,
     statistics: pd.DataFrame,
     placebo: pd.DataFrame,
     person: float,
@@ -134,7 +117,6 @@ def answer(
     """The answer for one judge with own responses.
 
     Args:
-        judge: Who.
         statistics: Its rows, by statistic, in the columns of `choices.LONG`.
         placebo: Its rows of the model with a scale for each judge.
         person: EO of another person in its place.
@@ -142,43 +124,43 @@ def answer(
         place: Of its own pairs, 0..1: `reversal_rate`, the share whose winner turns with the order,
             and `one_place` (`selfpref.statistics.judged`); what is not known is NaN or not there.
     """
-    favours, because, most = _found(statistics, placebo, person, sharper)
+    found = _found(statistics, placebo, person, sharper)
     stood, turned = (place.get(name, np.nan) for name in ("one_place", "reversal_rate"))
-    if favours is not None and stood > ONE_PLACE:
-        told = f"{because}, but in {stood:.2f} of its verdicts its own response stood in one place"
+    if found.favours is not None and stood > ONE_PLACE:
+        told = f"in {stood:.2f} of its verdicts its own response stood in one place, by opponent"
         more = "a taste for the place looks the same; ask in both orders"
-        return Answer(judge, None, f"{told}, by opponent: {more}")
-    if favours is False and turned > REVERSED:
-        told = f"{because}, but the order decides {turned:.2f} of its pairs, which hides the rest"
-        return Answer(judge, None, told)
-    return Answer(judge, favours, because, most)
+        return Answer(None, f"{found.because}, but {told}: {more}")
+    if found.favours is False and turned > REVERSED:
+        told = f"the order decides {turned:.2f} of its pairs, which hides the rest"
+        return Answer(None, f"{found.because}, but {told}")
+    return found
 
 
-def _found(statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharper: float) -> Found:
-    """Whether it favours itself, why, and by how much at most."""
+def _found(
+    statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharper: float
+) -> Answer:
+    """The same wherever its responses stood."""
     eo = statistics.loc["equal_opportunity"]
     sides = {"its own": float(eo["n_human_own"]), "the other": float(eo["n_human_other"])}
     if not np.nansum(list(sides.values())):
         reason = "no pair with its own response has both a vote and a verdict"
-        return None, f"{reason}; give people's votes, beside them or with --votes", np.nan
+        return Answer(None, f"{reason}; give people's votes, beside them or with --votes")
     for side, count in sides.items():
         if count < FEW:
             few = f"people prefer {side} response on only {count:g} of its pairs"
             cure = "pairs with weaker" if side == "its own" else "pairs with stronger"
-            return None, f"{few}; {FEW} are needed: add {cure} opponents", np.nan
+            return Answer(None, f"{few}; {FEW} are needed: add {cure} opponents")
     regression, beyond = (statistics.loc[name] for name in (REGRESSION, "beyond_no_preference"))
     if regression["n"] and np.isfinite(regression["lo"]):
         wins = statistics.loc[["harmful", "neutral", "legitimate"], ["value", "n"]].astype(float)
         share = (wins["value"] * wins["n"]).sum() / wins["n"].sum()
         return _by_regression(regression, placebo, matters(share))
-    more = f"{MORE}, or opponents of other qualities, may tell"
     if beyond["n"] and np.isfinite(beyond["lo"]):
-        favours, told, most = _by_people(beyond, person, sharper, on_both_sides(statistics))
-        return favours, f"{told}; {more}" if favours is None else told, most
-    return None, f"{regression['reason']}, and {beyond['reason']}; {more}", np.nan
+        return _by_people(beyond, person, sharper, on_both_sides(statistics))
+    return Answer(None, f"{regression['reason']}, and {beyond['reason']}; {MORE}")
 
 
-def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Found:
+def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answer:
     own = "to its own responses' probability of being chosen"
     shown = f"it adds {interval(row)} more {own} than the other judges do"
     if row["lo"] > 0:
@@ -187,25 +169,27 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Found
         if len(mine) and len(others) and others["effect"].max() >= mine.iloc[0]:
             other = others.loc[others["effect"].idxmax()]
             much = f"{other['responder']}'s ({other['effect']:+.2f})"
-            return None, f"{shown}, but as much to {much}, which it did not write", np.nan
+            return Answer(None, f"{shown}, but as much to {much}, which it did not write")
         told = f"{shown}, and less to everyone else's"
         if row["hi"] >= least:
-            return True, told, np.nan
-        return True, f"{told}, but under the {least:.2f} that would matter", row["hi"]
+            return Answer(True, told)
+        return Answer(True, f"{told}, but under the {least:.2f} that would matter", row["hi"])
     if row["hi"] < least:
-        return False, f"{shown}, less than the {least:.2f} that would matter", row["hi"]
+        return Answer(False, f"{shown}, less than the {least:.2f} that would matter", row["hi"])
+    # The least effect that data like these show in four files of five.
+    shows = (row["hi"] - row["lo"]) / 2 / HALF * np.sqrt(FACTOR)
     told = f"{shown}: neither 0 nor {least:.2f}, which would matter, is ruled out"
-    return None, f"{told}; {could_show(row)}", np.nan
+    return Answer(None, f"{told}; these data could show {shows:.2f} or more")
 
 
-def _by_people(beyond: pd.Series, person: float, sharper: float, least: float) -> Found:
+def _by_people(beyond: pd.Series, person: float, sharper: float, least: float) -> Answer:
     shown = f"it lies {interval(beyond)} above a person in its place"
     if beyond["hi"] >= least:
         told = f"{shown}, but a judge that only errs in other ways than people shows that too"
-        return None, told, np.nan
+        return Answer(None, f"{told}; {MORE}")
     # Errors draw a bias towards 0, and the lack of them away from it.
     if sharper < 0 if person >= 0 else sharper > 0:
         kind = "more" if sharper < 0 else "less"
         told = f"{shown}, but it errs {kind} than people do, which can hide a preference"
-        return None, told, np.nan
-    return False, f"{shown}, less than the {least:.2f} that would matter", beyond["hi"]
+        return Answer(None, f"{told}; {MORE}")
+    return Answer(False, f"{shown}, less than the {least:.2f} that would matter", beyond["hi"])

@@ -28,7 +28,7 @@ import pandas as pd
 from scipy.special import expit
 
 from selfpref.card import marks
-from selfpref.card.measured import of_rows
+from selfpref.card.measured import measure
 from selfpref.card.rule import number
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
@@ -165,11 +165,8 @@ class World:
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The same rows with `verdict` and `label` as this world has them."""
         said = [self.answers(str(judge), rows) for judge, rows in verdicts.groupby("judge")]
-        verdict = pd.concat(said).reindex(verdicts.index)
-        return (
-            verdicts.assign(verdict=verdict, label=None),
-            votes.assign(label=self.answers("", votes)),
-        )
+        votes = votes.assign(label=self.answers("", votes))
+        return verdicts.assign(verdict=pd.concat(said), label=None), votes
 
     def marks(self, questions: int) -> pd.DataFrame:
         """Marks of all judges for all texts, as `selfpref.card.marks.read` returns them."""
@@ -215,8 +212,7 @@ def row(
     """
     world = World(names_of(*(verdicts[side] for side in PAIR[1:])), judges, one)
     judge, (said, voted) = judges[0], world.filled(verdicts, votes)
-    frames = judgments.of_frame(said, "simulated"), judgments.of_frame(voted, "votes", voted=True)
-    found = of_rows(*frames, judge=judge, alias={}, name="simulated", resamples=RESAMPLES)
+    found = measure(said, judge=judge, votes=voted, resamples=RESAMPLES)
     bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
     marked = marks.measure(world.marks(QUESTIONS), "marks", judge, bootstrap)
     card, mark = (one.numbers["judges"][judge] for one in (found, marked))
@@ -238,10 +234,11 @@ def example() -> pd.DataFrame:
     return said.drop(columns="label").merge(voted)
 
 
-def table(verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str]) -> pd.DataFrame:
-    """A row a property, a column a measure, in words; arguments as of `row`."""
-    calls = [(verdicts, votes, judges, one) for one in PROPERTIES]
-    return pd.DataFrame(at_once(row, calls))
+def table(verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str]) -> str:
+    """A row a property, a column a measure, as Markdown; arguments as of `row`."""
+    found = pd.DataFrame(at_once(row, [(verdicts, votes, judges, one) for one in PROPERTIES]))
+    lines = [list(found), ["---"] * len(found.columns), *found.to_numpy().tolist()]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def like(path: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
@@ -259,9 +256,3 @@ def like(path: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     votes = voted.fillna({"annotator": "human"})[[*PAIR, "annotator"]]
     others = names_of(judged["judge"][judged["judge"].ne(own[0])])
     return verdicts, votes.drop_duplicates(ignore_index=True), [own[0], *others]
-
-
-def markdown(found: pd.DataFrame) -> str:
-    """The table as Markdown."""
-    lines = [list(found), ["---"] * len(found.columns), *found.to_numpy().tolist()]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from selfpref import __version__, texts
-from selfpref.card.rule import Answer, interval, said
+from selfpref.card.rule import Answer, interval
 from selfpref.errors import SelfprefError
 from selfpref.statistics.bootstrap import ClusterBootstrap
 
@@ -170,18 +170,16 @@ def parts(found: Row) -> dict[str, Any]:
         cards: Name, number and words of each line of each judge.
         written: By what, when, of what and how, a line each.
     """
-    judges, table, first = found["judges"], [["judge", "answer", *COLUMNS.values()]], []
+    judges, table = found["judges"], []
     for judge, card in judges.items():
-        answer = said(card["answer"], "points" * ("third_judge" in card))
-        first.append((f"{judge}: {answer}", card["because"]))
-        if "third_judge" not in card:
-            values = [card[key] for key in COLUMNS]
-            cells = ["-" if one["value"] is None else interval(one) for one in values]
-            table.append([judge, answer, *cells])
+        values = [card[key] for key in COLUMNS if key in card]
+        cells = ["-" if one["value"] is None else interval(one) for one in values]
+        table += [[judge, card["answer"], *cells]] if cells else []
+    first = [(f"{judge}: {card['answer']}", card["because"]) for judge, card in judges.items()]
     every = {**judges, **found.get("judges_without_own_responses", {})}
     return {
         "first": first or [("cannot tell", "no judge wrote a response that it judged")],
-        "table": table if len(table) > 1 else [],
+        "table": [["judge", "answer", *COLUMNS.values()], *table] if table else [],
         "who": _who(found),
         "cards": {judge: list(lines(card)) for judge, card in every.items()},
         "written": _written(found["made"]),

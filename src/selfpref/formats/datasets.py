@@ -45,20 +45,11 @@ import pandas as pd
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.records import place, records
-from selfpref.formats.rows import (
-    Frames,
-    numbers,
-    refuse,
-    refuse_again,
-    renamed,
-    tables_of,
-    whole,
-)
+from selfpref.formats.records import records
+from selfpref.formats.rows import Frames, numbers, refuse, renamed, tables_of, whole
 from selfpref.params import Dataset
 from selfpref.seeds import sampled
 
-SCORES = ("item", "responder", "step", "metric", "score")
 READ = ("item", "responder", "reader", "given_prompt", "nats", "tokens", "bytes")
 PROMPT = {"id", "prompt", "messages", "category", "cluster"}
 
@@ -99,10 +90,8 @@ def judges_of(dataset: str, entry: Dataset, known: Iterable[str]) -> set[str]:
     """
     there = set(known)
     if unknown := sorted(set(entry.judges or ()) - there):
-        raise SelfprefError(
-            f"{entry.study}.datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of "
-            f"{', '.join(sorted(there))}"
-        )
+        told = f"{unknown[0]!r} is unknown; choose of {', '.join(sorted(there))}"
+        raise SelfprefError(f"{entry.study}.datasets.{dataset}.judges: {told}")
     return set(entry.judges or there)
 
 
@@ -133,18 +122,16 @@ def prompts(dataset: str, entry: Dataset, source: Path) -> Frames:
         SelfprefError: A line breaks the rules above; names file and line.
     """
     found: dict[str, dict[str, object]] = {}
-    for number, read in records(source):
+    for where, read in records(source):
         record = {key: value for key, value in read.items() if value not in (None, "")}
-        where, name = f"{place(source)} {number}", str(record.get("id", ""))
+        name = str(record.get("id", ""))
         turns = record.get("messages", [{"role": "user", "content": record.get("prompt")}])
         known = record.keys() <= PROMPT and not {"prompt", "messages"} <= record.keys()
-        if not (name and name.isprintable() and known and _asks(turns)):
+        if not (name and name.isprintable() and known and _asks(turns)) or name in found:
             raise SelfprefError(
-                f"{where}: give `id`, and either `prompt` or `messages`, whose turns of user and "
-                "assistant alternate and end with the user's; `category` and `cluster` may be there"
+                f"{where}: give an `id` of its own, and either `prompt` or `messages`, whose turns "
+                "of user and assistant alternate and end with the user's"
             )
-        if name in found:
-            raise SelfprefError(f"{where}: id {name!r} stands there twice; rename one")
         found[name] = {
             "item_id": f"{dataset}/{name}",
             "category": str(record["category"]) if "category" in record else None,
@@ -161,11 +148,10 @@ def prompts(dataset: str, entry: Dataset, source: Path) -> Frames:
 def _asks(turns: Any) -> bool:
     """Whether turns of user and assistant, none of them empty, end with the user's."""
     try:
-        said = [(turn["role"], bool(turn["content"].strip())) for turn in turns]
+        said = [turn["role"] for turn in turns if turn["content"].strip()]
     except (AttributeError, KeyError, TypeError):
         return False
-    asked, answered = ("user", True), ("assistant", True)
-    return len(said) % 2 == 1 and said == [asked, answered] * (len(said) // 2) + [asked]
+    return said == ["user", *["assistant", "user"] * (len(turns) // 2)]
 
 
 def scores(dataset: str, entry: Dataset, source: Path) -> Frames:
@@ -187,13 +173,11 @@ def scores(dataset: str, entry: Dataset, source: Path) -> Frames:
         raise SelfprefError(
             f"{entry.study}.datasets.{dataset}.judges: true scores have no judge; remove the key"
         )
-    raw = whole(source, SCORES)
-    step, score = numbers(raw, "step"), numbers(raw, "score")
-    refuse(raw, step.lt(0) | step.mod(1).ne(0), "step {step} is not a number from 0")
-    truths = raw.astype(dict.fromkeys(("item", "responder", "metric"), "str"))
-    truths = truths.assign(step=step.astype("int64"), score=score)
-    refuse_again(truths, SCORES[:4], "a second {metric} of item {item}, as in {before}; keep one")
-    truths = truths[[*SCORES]].rename(columns={"item": "item_id"})
+    rows = whole(source, ("item", "responder", "step", "metric"), ("score",))
+    step = numbers(rows, "step")
+    refuse(rows, step.lt(0) | step.mod(1).ne(0), "step {step} is not a number from 0")
+    truths = rows.drop(columns="place").rename(columns={"item": "item_id"})
+    truths["step"] = step.astype("int64")
     return {"truths": tables.fill(truths, "truths", study=entry.study)}
 
 
@@ -212,15 +196,13 @@ def perplexities(dataset: str, entry: Dataset, source: Path) -> Frames:
         SelfprefError: A column is missing or unknown, a value is no number, or a reader has two
             rows of one text; names file, line and column.
     """
-    raw = whole(source, READ)
-    given = raw["given_prompt"].astype("str").str.lower().map({"true": True, "false": False})
-    refuse(raw, given.isna(), "given_prompt {given_prompt} is neither true nor false")
-    rows = raw.astype(dict.fromkeys(READ[:3], "str")).assign(given_prompt=given.astype(bool))
-    refuse_again(rows, READ[:4], "a second row of item {item}, as in {before}; keep one")
+    rows = whole(source, READ[:4], READ[4:])
+    given = rows["given_prompt"].str.lower().map({"true": True, "false": False})
+    refuse(rows, given.isna(), "given_prompt {given_prompt} is neither true nor false")
     for name in READ[4:]:
-        rows[name] = numbers(raw, name)
-        refuse(raw, rows[name].lt(0), f"{name} {{{name}}} is below 0")
+        refuse(rows, rows[name].lt(0), f"{name} {{{name}}} is below 0")
     columns = ["item_id", "responder", "judge", "conditional", "sum_nll", "n_tokens", "n_bytes"]
-    found = rows[[*READ]].set_axis(columns, axis=1).astype({"n_tokens": int, "n_bytes": int})
+    found = rows.assign(given_prompt=given.astype(bool))[[*READ]].set_axis(columns, axis=1)
+    found = found.astype({"n_tokens": int, "n_bytes": int})
     kept = found[found["judge"].isin(judges_of(dataset, entry, found["judge"]))]
     return {"perplexities": tables.fill(kept, "perplexities", study=entry.study, status="ok")}

@@ -35,7 +35,7 @@ has a row a verdict:
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,8 @@ from typing import Any
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import NO_NAMES, Record, Records, frames, place, records
-from selfpref.formats.rows import HUMAN, NAMED, PROBABILITIES, TEXTS, refuse, typed
+from selfpref.formats.records import NO_NAMES, Record, Records, frames, records
+from selfpref.formats.rows import HUMAN, TEXTS, refuse, typed
 from selfpref.tables.schemas import TIE
 
 AUTO = "auto"
@@ -61,9 +61,6 @@ FIELDS = {
 # The same of votes.
 VOTES = {"pairs": "item responder_a responder_b label"}
 VOTES |= {name: FIELDS[name] for name in ("arena", "alpaca-eval", "reviews")}
-MARKS = tuple(FIELDS["marks"].split())
-# What is read of a user's own file.
-KNOWN = {*NAMED, *PROBABILITIES, *TEXTS, "repeat"}
 MISSING = (None, "", "error")
 # What FastChat writes where a request failed.
 ERROR = "$ERROR$"
@@ -100,20 +97,18 @@ def _choice(record: Record, field: str) -> str | None:
 
 
 def _number(value: Any) -> float:
-    """A number; NaN where it is missing, infinite where there is something else."""
-    try:
-        return math.nan if _missing(value) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.inf
+    """A number; NaN where it is missing."""
+    return math.nan if _missing(value) else float(value)
 
 
-def _first(record: Record, *names: str) -> Any:
-    """The value of the first field that is there."""
-    return record[next((name for name in names if name in record), names[-1])]
+def _asked(record: Record, *names: str) -> Record:
+    """The item, a turn of a question or all of it, and its cluster, the question.
 
-
-def _turn(record: Record, question: Any) -> Record:
-    """The item, a turn of a question, and its cluster, the question."""
+    Args:
+        record: The record.
+        names: Fields, the first of which that is there holds the question.
+    """
+    question = record[next((name for name in names if name in record), names[-1])]
     turn = record.get("turn")
     item = question if _missing(turn) else f"{question}/{turn}"
     return {"item": item, "cluster": question}
@@ -132,7 +127,7 @@ def fastchat(record: Record) -> Iterator[Record]:
     `error` where FastChat got no answer (`failed`) or found no verdict in it (`unparsable`).
     """
     pair = {"responder_a": record["model_1"], "responder_b": record["model_2"]}
-    pair |= _turn(record, record["question_id"]) | {"judge": _judge(record)}
+    pair |= _asked(record, "question_id") | {"judge": _judge(record)}
     for game, order in (("g1", "ab"), ("g2", "ba")):
         verdict = _choice(record, f"{game}_winner")
         text = record.get(f"{game}_judgment", verdict)
@@ -154,7 +149,7 @@ def arena(record: Record) -> Iterator[Record]:
         record = record | {"winner": told}
     choice, failed = _choice(record, "winner"), record["winner"] == "error"
     row = {"responder_a": record["model_a"], "responder_b": record["model_b"]}
-    row |= _turn(record, _first(record, "question_id", "id"))
+    row |= _asked(record, "question_id", "id")
     row |= {"status": "failed" if failed else "unparsable"}
     if re.fullmatch(PERSON, str(judge := _judge(record))):
         yield row | {"annotator": judge, "label": choice}
@@ -169,13 +164,13 @@ def arena_hard(record: Record) -> Iterator[Record]:
     first. A game's `score` is a label such as `A>>B`, `B>A` or `A=B`; one that is none is
     `unparsable`, a game that was never answered `failed`.
     """
-    shared = {"item": _first(record, "uid", "question_id")}
+    shared = _asked(record, "uid", "question_id")
     shared |= {"judge": record["judge"], "category": record.get("category")}
     shared |= {"responder_a": record.get("baseline") or BASELINE, "responder_b": record["model"]}
     games = [*(record["games"] or ()), None, None]
-    for game, order, sides in zip(games, ("ab", "ba"), ("ab", "ba"), strict=False):
+    for game, order in zip(games, ("ab", "ba"), strict=False):
         label = LABELS.get(str(game["score"]).strip("[]\n ")) if game else None
-        verdict = None if label is None else (*sides, TIE)[label]
+        verdict = None if label is None else (*order, TIE)[label]
         status = "unparsable" if game else "failed"
         yield shared | {"order": order, "verdict": verdict, "status": status}
 
@@ -192,8 +187,7 @@ def alpaca_eval(record: Record) -> Iterator[Record]:
     number = _number(record["preference"])
     weighted = 1 < number < 2 and number not in PREFERENCES
     if not (weighted or math.isnan(number) or number in PREFERENCES):
-        told = repr(record["preference"])[:40]
-        raise ValueError(f"preference {told}; give 1, 2, 1.5, between, or null")
+        raise ValueError(f"preference {number:g}; give 1, 2, 1.5, between, or null")
     yield {
         "item": sha256(str(record["instruction"]).encode()).hexdigest()[:16],
         "responder_a": record["generator_1"],
@@ -218,14 +212,15 @@ def reviews(record: Record) -> Iterator[Record]:
     """
     score, choice = record["score"], None
     numbers = [_number(one) for one in (score if isinstance(score, list) else [score])]
-    if not any(math.isnan(one) or one < 0 for one in numbers):
-        sides = [*numbers, math.inf]
-        choice = TIE if sides[0] == sides[1] else "ab"[sides[0] < sides[1]]
-        choice = SCORES.get(numbers[0]) if len(numbers) == 1 else choice
-        if choice is None or len(numbers) > 2 or math.inf in numbers:
+    if all(one >= 0 for one in numbers):
+        if len(numbers) == 2:
+            choice = TIE if numbers[0] == numbers[1] else "ab"[numbers[0] < numbers[1]]
+        elif len(numbers) == 1 and numbers[0] in SCORES:
+            choice = SCORES[numbers[0]]
+        else:
             wanted = "1, 2, 3, two scores, -1 or null; a score of a single text compares nothing"
             raise ValueError(f"score {score!r}; give {wanted}")
-    row = {"item": _first(record, "question_id", "message_id"), **record["names"]}
+    row = _asked(record, "question_id", "message_id") | record["names"]
     if row["judge"] == HUMAN:
         yield row | {"judge": None, "annotator": HUMAN, "label": choice}
     else:
@@ -275,73 +270,69 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
+def _form(fields: Sequence[str], where: Path | str, wanted: str = AUTO, voted: bool = False) -> str:
+    """The format of a record with these fields."""
+    lacking, forms = [], VOTES if voted else FIELDS
+    for name in forms if wanted == AUTO else {wanted} & forms.keys():
+        lack = [one for one in forms[name].split() if not {*one.split("|")} & {*fields}]
+        if not lack:
+            return name
+        lacking.append(f"{name} needs {', '.join(lack)}".replace("|", " or "))
+    raise SelfprefError(
+        f"{where}: of no known format; it has the fields {', '.join(map(repr, fields[:12]))}\n"
+        f"besides them, {'; '.join(lacking)} (other names: --columns item=NAME)"
+    )
+
+
 def recognised(
-    path: Path,
-    wanted: str = AUTO,
-    columns: Mapping[str, str] = NO_NAMES,
-    *,
-    voted: bool = False,
-) -> tuple[str, list[str]]:
-    """The format of a file, and the columns that nothing reads of a user's own.
+    path: Path, wanted: str = AUTO, columns: Mapping[str, str] = NO_NAMES, *, voted: bool = False
+) -> str:
+    """The format of a file.
 
     Args:
         path: The file or folder.
         wanted: A format, or `auto`.
-        columns: What columns of the file are to be called, by their names there.
+        columns: What the file calls a column, by its name.
         voted: Whether it holds votes alone.
 
     Raises:
         SelfprefError: Its first record has not all fields of the wanted format, or of any.
     """
     file = _files(path)[0]
-    record = next((record for _, record in records(file, columns)), None)
-    if record is None:
-        raise SelfprefError(f"{file}: no record; is the file empty?")
-    for there, name in columns.items():
-        if name not in record:
-            told = f"--columns {name}={there}: no such column; it has {', '.join(record)}"
-            raise SelfprefError(f"{file}: {told}")
-    lacking = []
-    forms = VOTES if voted else FIELDS
-    for name in forms if wanted == AUTO else {wanted} & forms.keys():
-        fields = forms[name].split()
-        lack = [one for one in fields if record.keys().isdisjoint(one.split("|"))]
-        if not lack:
-            return name, sorted({*record} - KNOWN) if name == "pairs" else []
-        lacking.append(f"{name} needs {', '.join(lack)}".replace("|", " or "))
-    there = ", ".join(map(repr, list(record)[:12])) or "none"
-    raise SelfprefError(
-        f"{file}: of no known format; it has the fields {there}\n"
-        f"besides them, {'; '.join(lacking)} (other names: --columns item=NAME)"
-    )
+    for _, record in records(file, columns):
+        for name, there in columns.items():
+            if name not in record:
+                told = f"--columns {name}={there}: no such column; it has {', '.join(record)}"
+                raise SelfprefError(f"{file}: {told}")
+        return _form([*record], file, wanted, voted)
+    raise SelfprefError(f"{file}: no record; is the file empty?")
 
 
 def _rows(path: Path, form: str, columns: Mapping[str, str], judges: Sequence[str]) -> Records:
-    """The rows of every record, with its number."""
+    """The rows of every record, with its place."""
     if form not in ROWS:
         yield from records(path, columns)
         return
     more = {"names": named(path, judges)} if form == "reviews" else {}
-    for number, record in records(path, columns):
+    for place, record in records(path, columns):
         try:
-            yield from ((number, row) for row in ROWS[form](record | more))
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+            yield from ((place, row) for row in ROWS[form](record | more))
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             lacks = f"no field {error}; it needs {FIELDS[form].replace(' ', ', ')}"
             told = lacks if isinstance(error, KeyError) else f"{error}; correct the record"
-            raise SelfprefError(f"{place(path)} {number}: {told}") from error
+            raise SelfprefError(f"{place}: {told}") from error
 
 
-def _gathered(raw: Iterable[pd.DataFrame], form: str, *, texts: bool, voted: bool) -> pd.DataFrame:
-    """Good rows; of votes, alone."""
-    found = pd.concat([typed(part, texts=texts) for part in raw], ignore_index=True)
+def _checked(found: pd.DataFrame, form: str, voted: bool) -> pd.DataFrame:
+    """Rows that have a judge or a vote; of votes, without a judge."""
     if not voted:
         nobody = found["judge"].isna() & (found["annotator"].isna() | found["verdict"].notna())
         refuse(found, nobody, "no judge; name the judge, or give votes as --votes")
         return found
     if form != "pairs":
         # Whoever judges in a file of votes of others is a person.
-        said = {"annotator": "judge", "label": "verdict"}
-        found = found.assign(**{to: found[to].fillna(found[by]) for to, by in said.items()})
+        found["annotator"] = found["annotator"].fillna(found["judge"])
+        found["label"] = found["label"].fillna(found["verdict"])
     return found.assign(judge=pd.Series(None, found.index, "str"))
 
 
@@ -376,16 +367,11 @@ def read(
     Raises:
         SelfprefError: One or two lines with file, line, field and remedy.
     """
-    name, _ = recognised(path, wanted, columns, voted=voted)
-    raw = (
-        part for file in _files(path) for part in frames(_rows(file, name, columns, judges), file)
-    )
-    return _gathered(raw, name, texts=texts, voted=voted)
-
-
-def votes(path: Path) -> pd.DataFrame:
-    """The votes of a file of votes, each a row; see `read`."""
-    return read(path, voted=True)
+    form = recognised(path, wanted, columns, voted=voted)
+    left_out = [] if texts else [*TEXTS]
+    raw = (part for file in _files(path) for part in frames(_rows(file, form, columns, judges)))
+    parts = [typed(part.drop(columns=left_out, errors="ignore")) for part in raw]
+    return _checked(pd.concat(parts, ignore_index=True), form, voted)
 
 
 def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataFrame:
@@ -399,9 +385,8 @@ def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataF
     Raises:
         SelfprefError: A row breaks the rules of the format; names row and column.
     """
-    needed = (VOTES if voted else FIELDS)["pairs"].split()
-    if lacking := [column for column in needed if column not in frame]:
-        raise SelfprefError(f"{name}: no column {lacking[0]!r}; it needs {', '.join(needed)}")
+    form = _form([*map(str, frame)], name, "pairs", voted)
     raw = frame.astype(object).where(frame.notna(), None).rename(columns=str)
-    raw = raw.assign(file=f"{name}, row", line=range(len(raw)))
-    return _gathered([raw], "pairs", texts=False, voted=voted)
+    raw = raw.drop(columns=[*TEXTS], errors="ignore")
+    places = [f"{name}, row {number}" for number in range(len(raw))]
+    return _checked(typed(raw.assign(place=places)), form, voted)

@@ -8,7 +8,7 @@ import gzip
 import json
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -23,15 +23,13 @@ from selfpref.errors import SelfprefError
 
 Record = dict[str, Any]
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
-Records = Iterator[tuple[int, Record]]
+# A place, `f.jsonl, line 3`, and what stands there.
+Records = Iterator[tuple[str, Record]]
 # A response may be longer than the 128 KB at which the csv module gives up.
 csv.field_size_limit(2**31 - 1)
 PARQUET, GZIP = b"PAR1", b"\x1f\x8b"
-# By how a text begins: its kind, and what a place in it is called.
-KINDS = {"{": ("lines", "line"), "[": ("list", "entry")}
 # What is wrong with a file that is cut off, of another kind, or no UTF-8.
-PACKED = (EOFError, zlib.error)
-WRONG = (*PACKED, ValueError, RecursionError, OSError, csv.Error, pyarrow.ArrowException)
+WRONG = (EOFError, zlib.error, ValueError, RecursionError, OSError, csv.Error)
 REMEDY = "give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in UTF-8"
 # Records are gathered so many at a time: as Python's, a million take gigabytes.
 CHUNK = 50_000
@@ -51,19 +49,6 @@ class Lines:
                 yield line.removeprefix(BOM_UTF8).decode()
 
 
-def _kind(path: Path) -> tuple[str, str]:
-    with path.open("rb") as handle:
-        if handle.read(4) == PARQUET:
-            return "parquet", "row"
-    first = next((line.lstrip() for line in Lines(path) if line.strip()), "{")
-    return KINDS.get(first[0], ("table", "line"))
-
-
-def place(path: Path) -> str:
-    """The file, with the word for a place in it: `f.jsonl, line`."""
-    return f"{path}, {_kind(path)[1]}"
-
-
 def _decoded(text: str) -> Any:
     """What a JSON text says, without lone surrogates, which no file of text can hold."""
     found = json.loads(text)
@@ -72,50 +57,56 @@ def _decoded(text: str) -> Any:
     return found
 
 
-def _table(lines: Lines) -> Records:
-    left = iter(lines)
-    header = next(left)
+def _table(lines: Iterator[str], header: str) -> Iterator[Record]:
     delimiter = max(",\t;", key=header.count)
-    for row in csv.DictReader(chain([header], left), strict=True, delimiter=delimiter):
+    for row in csv.DictReader(lines, strict=True, delimiter=delimiter):
         if None in row or None in row.values():
             raise ValueError("not as many cells as columns (quote cells with commas)")
-        yield lines.number, row
+        yield row
 
 
-def _parsed(path: Path, lines: Lines) -> Iterator[tuple[int, Any]]:
-    """Whatever stands in each place."""
-    match _kind(path)[0]:
-        case "table":
-            yield from _table(lines)
-        case "parquet":
+def _parsed(path: Path, lines: Lines) -> Iterator[tuple[str, Any]]:
+    """Whatever stands in each place, and the place."""
+    with path.open("rb") as handle:
+        if handle.read(4) == PARQUET:
             batches = parquet.ParquetFile(path).iter_batches()
-            yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
-        case "list":
-            yield from enumerate(_decoded("".join(Lines(path))), start=1)
-        case _:
-            yield from ((lines.number, _decoded(line)) for line in map(str.strip, lines) if line)
+            rows = (row for batch in batches for row in batch.to_pylist())
+            yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
+            return
+    left = iter(lines)
+    first = next((line for line in left if line.strip()), "")
+    text = chain([first], left)
+    if first.lstrip().startswith("["):
+        entries = enumerate(_decoded("".join(Lines(path))), start=1)
+        yield from ((f"entry {number}", entry) for number, entry in entries)
+    elif first.lstrip().startswith("{"):
+        yield from ((f"line {lines.number}", _decoded(line)) for line in text if line.strip())
+    elif first:
+        yield from ((f"line {lines.number}", row) for row in _table(text, first))
 
 
-def records(path: Path, called: Mapping[str, str] = NO_NAMES) -> Records:
-    """Number, from 1, and record of each line of a text, entry of a JSON list, or row of parquet.
+def records(path: Path, columns: Mapping[str, str] = NO_NAMES) -> Records:
+    """Place and record of each line of a text, entry of a JSON list, or row of parquet.
 
     Args:
         path: The file.
-        called: What fields of the file are to be called, by their names there.
+        columns: What the file calls a field, by its name.
 
     Raises:
         SelfprefError: It is none of them, or cut off; names file and line.
     """
+    called: Mapping[str, str] = {there: name for name, there in columns.items()}
     lines = Lines(path)
     try:
-        for number, record in _parsed(path, lines):
-            if not isinstance(record, dict):
-                raise ValueError(f"{str(record)[:20]} is not a JSON object")
+        for place, found in _parsed(path, lines):
+            if not isinstance(found, dict):
+                told = f"{str(found)[:20]} is not a JSON object"
+                raise SelfprefError(f"{path}, {place}: {told}; {REMEDY}")
             yield (
-                number,
-                {called.get(key, key): record[key] for key in record} if called else record,
+                f"{path}, {place}",
+                {called.get(key, key): found[key] for key in found} if called else found,
             )
-    except WRONG as error:
+    except (*WRONG, pyarrow.ArrowException) as error:
         if strerror := getattr(error, "strerror", None):
             raise SelfprefError(f"{path}: {strerror}; correct the path or `source`") from error
         line = max(lines.number, getattr(error, "lineno", 0))
@@ -128,9 +119,8 @@ def records(path: Path, called: Mapping[str, str] = NO_NAMES) -> Records:
 json_lines = records
 
 
-def frames(found: Iterable[tuple[int, Record]], path: Path) -> Iterator[pd.DataFrame]:
-    """Records of a file, some at a time, as columns of Python's values; `file` and `line`."""
-    left = iter(found)
-    while chunk := list(islice(left, CHUNK)):
-        numbers, rows = zip(*chunk, strict=True)
-        yield pd.DataFrame(list(rows), dtype=object).assign(file=place(path), line=numbers)
+def frames(found: Records) -> Iterator[pd.DataFrame]:
+    """Records, some at a time, as columns of Python's values, and their `place`."""
+    while chunk := list(islice(found, CHUNK)):
+        places, rows = zip(*chunk, strict=True)
+        yield pd.DataFrame(list(rows), dtype=object).assign(place=places)

@@ -3,13 +3,12 @@
 A format turns each record of a file into *rows*: who compared which two responses to which item,
 and what came of it. A row is a judge's verdict, with a person's vote beside it or without one, or a
 vote alone (`judge` is missing). The columns are those of this project's own format
-(`selfpref.formats.judgments`), `status` (why a verdict is missing), and `file` and `line`, where
-the row stands.
+(`selfpref.formats.judgments`), `status` (why a verdict is missing), and `place`, the file and line
+where the row stands.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +33,7 @@ def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> N
     """End with the first row of a mask.
 
     Args:
-        frame: Rows with their places, `file` and `line`.
+        frame: Rows with their `place`.
         wrong: The mask.
         reason: What to say after the place; `{column}` is the row's value there.
         more: Other words of the reason.
@@ -45,20 +44,15 @@ def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> N
     if wrong.any():
         row = frame.iloc[int(np.argmax(wrong))].to_dict()
         shown = {name: repr(value)[:MOST_SHOWN] for name, value in row.items()}
-        raise SelfprefError(f"{row['file']} {row['line']}: {reason.format_map(shown | more)}")
+        raise SelfprefError(f"{row['place']}: {reason.format_map(shown | more)}")
 
 
 def refuse_again(frame: pd.DataFrame, key: Sequence[str], reason: str) -> None:
     """End with the first row whose key stands there before; `{before}` is that place."""
     keys = frame[[*key]]
     if (again := keys.duplicated()).any():
-        first = frame[keys.eq(keys[again].iloc[0]).all(axis=1)].iloc[0]
-        refuse(frame, again, reason, before=f"{first['file']} {first['line']}")
-
-
-def filled(values: pd.Series) -> pd.Series:
-    """Where a column has a value."""
-    return values.notna() & values.ne("")
+        same = keys.eq(keys[again].iloc[0]).all(axis=1)
+        refuse(frame, again, reason, before=frame.loc[same, "place"].iloc[0])
 
 
 def numbers(raw: pd.DataFrame, name: str) -> pd.Series:
@@ -68,84 +62,93 @@ def numbers(raw: pd.DataFrame, name: str) -> pd.Series:
         SelfprefError: A value is no number; names the place.
     """
     found = pd.to_numeric(raw[name].astype("str"), errors="coerce").astype(float)
-    refuse(raw, filled(raw[name]) & ~np.isfinite(found), f"{name} {{{name}}} is no number")
+    given = raw[name].notna() & raw[name].ne("")
+    refuse(raw, given & ~np.isfinite(found), f"{name} {{{name}}} is no number")
     return found
 
 
 def whole(
     path: Path,
-    columns: Sequence[str],
+    names: Sequence[str],
+    values: Sequence[str],
     optional: Sequence[str] = (),
     called: Mapping[str, str] = NO_NAMES,
 ) -> pd.DataFrame:
-    """The rows of a file of these columns, each with a value; `file` and `line`, their place.
+    """The rows of a file of these columns, and their `place`.
 
     Args:
         path: The file.
-        columns: Those that every row fills.
-        optional: Those that it may leave out.
-        called: What columns of the file are to be called, by their names there.
+        names: Those that hold a text, which together are a row's own.
+        values: Those that hold a number.
+        optional: Texts that a row may leave out.
+        called: What the file calls a column, by its name.
 
     Raises:
-        SelfprefError: A column is missing, empty or unknown; names file, line and column.
+        SelfprefError: One is missing, unknown or no number, or a row stands there twice; names
+            file, line and column.
     """
-    known = [*columns, *optional, "file", "line"]
-    parts = [pd.DataFrame(columns=known), *frames(records(path, called), path)]
-    raw = pd.concat(parts, ignore_index=True)
+    columns = [*names, *values]
+    known = [*columns, *optional, "place"]
+    parts = [pd.DataFrame(columns=known), *frames(records(path, called))]
+    rows = pd.concat(parts, ignore_index=True)
     for name in columns:
-        refuse(raw, ~filled(raw[name]), f"no {name!r}; it needs {', '.join(columns)}")
-    for name in raw.columns.difference(known):
-        refuse(raw, raw[name].notna(), f"unknown column {name!r}; remove or rename it")
-    return raw[known]
+        empty = rows[name].isna() | rows[name].eq("")
+        refuse(rows, empty, f"no {name!r}; it needs {', '.join(columns)}")
+    for name in rows.columns.difference(known):
+        refuse(rows, rows[name].notna(), f"unknown column {name!r}; remove or rename it")
+    rows = rows[known].astype(dict.fromkeys([*names, *optional], "str"))
+    rows = rows.assign(**{name: numbers(rows, name) for name in values})
+    refuse_again(rows, names, f"the same {', '.join(names)} as in {{before}}; keep one row")
+    return rows
 
 
-def typed(raw: pd.DataFrame, *, texts: bool) -> pd.DataFrame:
+def typed(raw: pd.DataFrame) -> pd.DataFrame:
     """Rows that are good.
 
     Args:
-        raw: Columns of Python's values, with `file` and `line`.
-        texts: Whether prompts and responses are kept.
+        raw: Columns of Python's values, and `place`.
 
     Returns:
         `NAMED` and `TEXTS` as text, null where missing, labels and verdicts as `a`, `b` or `tie`;
-        `PROBABILITIES` and `repeat`, NaN where missing; `file` and `line`, the place.
+        `PROBABILITIES` and `repeat`, NaN where missing; and `place`.
 
     Raises:
         SelfprefError: A name, order, choice or number is none; names file and line.
     """
-    kept = raw if texts else raw.drop(columns=[*TEXTS], errors="ignore")
-    frame = kept.reindex(columns=[*NAMED, *TEXTS, *PROBABILITIES, "repeat", "file", "line"])
-    for name in (*NAMED, *TEXTS, "file"):
-        frame[name] = frame[name].astype("str").replace("", None)
-    for name in WHO:
-        told = f"{name} is empty; fill it or remove the row"
-        refuse(frame, frame[name].isna(), told)
+    text = [*NAMED, *TEXTS, "place"]
+    frame = raw.reindex(columns=[*text, *PROBABILITIES, "repeat"])
+    frame[text] = frame[text].astype("str").replace("", None)
     for name in (*WHO, "judge"):
         taken = SIDES if name in WHO[1:] else ()
         names = frame[name].dropna().unique()
         bad = [one for one in names if not one.isprintable() or one in taken]
-        told = f"{name} {{{name}}}; rename it: names are printable, and none is a, b or tie"
-        refuse(frame, frame[name].isin(bad), told)
+        told = f"{name} {{{name}}}; fill or rename it: names are printable, and none is a, b or tie"
+        empty = frame[name].isna() & (name != "judge")
+        refuse(frame, frame[name].isin(bad) | empty, told)
     unknown = frame["order"].notna() & ~frame["order"].isin(("ab", "ba"))
     refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
     for name in ("label", "verdict"):
-        side = frame[name].mask(frame[name].eq(frame["responder_a"]), "a")
-        side = side.mask(frame[name].eq(frame["responder_b"]), "b")
-        told = f"{name} names the unknown responder {{{name}}}; give a, b, tie or a responder"
+        side = frame[name]
+        for letter in "ab":
+            side = side.mask(side.eq(frame[f"responder_{letter}"]), letter)
+        told = f"{name} {{{name}}}; give a, b, tie or a responder"
         refuse(frame, side.notna() & ~side.isin(SIDES), told)
         frame[name] = side
     for name in ("repeat", *PROBABILITIES):
         frame[name] = numbers(frame, name)
     one, two = (frame[name] for name in PROBABILITIES)
     bad = one.isna().ne(two.isna()) | one.lt(0) | two.lt(0) | (one + two).gt(1 + ROUNDING)
-    told = "probabilities {probability_a}, {probability_b}; give two from 0 to 1 whose sum is at "
-    refuse(frame, bad, f"{told}most 1, not logarithms or percentages")
+    told = (
+        "probabilities {probability_a}, {probability_b}; give two from 0 to 1, in sum 1 at most, "
+    )
+    refuse(frame, bad, f"{told}not logarithms or percentages")
     return frame
 
 
-def renamed(frame: pd.DataFrame, alias: Mapping[str, str]) -> pd.DataFrame:
-    """Rows with other names of judges and responders."""
-    names = (*WHO[1:], "judge") if alias else ()
+def renamed(
+    frame: pd.DataFrame, alias: Mapping[str, str], names: Sequence[str] = (*WHO[1:], "judge")
+) -> pd.DataFrame:
+    """Rows with other names of judges and responders, who stand in these columns."""
     return frame.assign(**{name: frame[name].replace(dict(alias)) for name in names})
 
 
@@ -155,9 +158,11 @@ def _items(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
         [{"role": "user", "content": text}] if isinstance(text, str) else []
         for text in first["prompt"]
     ]
-    cluster = f"{dataset}/" + first["cluster"].fillna(first["item"])
-    found = first[["category"]].assign(item_id=f"{dataset}/" + first["item"], cluster=cluster)
-    return found.assign(messages=messages)
+    return first[["category"]].assign(
+        item_id=f"{dataset}/" + first["item"],
+        cluster=f"{dataset}/" + first["cluster"].fillna(first["item"]),
+        messages=messages,
+    )
 
 
 def _responses(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
@@ -170,25 +175,23 @@ def _responses(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 def _turned(frame: pd.DataFrame, turn: pd.Series, *pairs: Sequence[str]) -> pd.DataFrame:
     """The frame with the two columns of each pair changed for each other in some rows."""
-    turned = {
-        name: frame[name].where(~turn, frame[other])
-        for one, two in pairs
-        for name, other in ((one, two), (two, one))
-    }
-    return frame.assign(**turned)
+    made = frame.copy()
+    for one, two in pairs:
+        for name, other in ((one, two), (two, one)):
+            made[name] = frame[name].where(~turn, frame[other])
+    return made
 
 
 def _votes(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Votes, each turned to the responder whose name sorts first."""
     frame = frame[frame["label"].notna()].reset_index(drop=True)
     swapped = frame["responder_a"] > frame["responder_b"]
-    side = frame["label"].where(~swapped, frame["label"].map({"a": "b", "b": "a", TIE: TIE}))
     votes = _turned(frame, swapped, WHO[1:]).assign(
         item_id=f"{dataset}/" + frame["item"],
         annotator=frame["annotator"].fillna(HUMAN),
         # Beside a judge's verdicts a vote stands once a judge and order, and counts once.
         repeat=np.where(frame["judge"].isna(), frame.index, -1),
-        side=side,
+        side=frame["label"].mask(swapped, frame["label"].map({"a": "b", "b": "a", TIE: TIE})),
     )
     key = ["item_id", "responder_a", "responder_b", "annotator"]
     said = votes.drop_duplicates([*key, "repeat", "side"])
@@ -200,18 +203,9 @@ def _votes(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 def _once(frame: pd.DataFrame) -> pd.DataFrame:
     """Verdicts without those that stand there again, beside the vote of another person."""
-    if frame["annotator"].isna().all():
-        return frame.reset_index(drop=True)
     said = [*WHO, "judge", "order", "repeat", "verdict", *PROBABILITIES, "status"]
     another = frame["annotator"].notna() & ~frame.duplicated([*said, "annotator"])
     return frame[~(frame.duplicated(said) & another)].reset_index(drop=True)
-
-
-def _pairs(frame: pd.DataFrame, names: Sequence[str]) -> list[list[Any] | None]:
-    """Lists of two columns' values; None where the first is missing."""
-    there = frame[names[0]].notna()
-    values = zip(*(frame[name] for name in names), strict=True)
-    return [list(pair) if given else None for pair, given in zip(values, there, strict=True)]
 
 
 def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
@@ -220,19 +214,22 @@ def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     told = one.notna() & ~empty
     likelier = pd.Series(np.select([one > two, one < two], ["a", "b"], TIE), index=frame.index)
     other = told & side.notna() & side.ne(likelier)
-    refuse(frame, other, "the verdict {verdict} contradicts the probabilities; give one of them")
+    refuse(frame, other, "the verdict {verdict} contradicts the probabilities; give one")
     side = side.mask(told, likelier).mask(empty)
     choice = side.mask(side.eq("a"), frame["responder_a"]).mask(side.eq("b"), frame["responder_b"])
     read = _turned(frame, frame["order"].eq("ba"), WHO[1:], PROBABILITIES)
     read["repeat"] = frame["repeat"].fillna(0).astype("int64")
-    again = "the same item, pair, judge and order as {before}; remove one, or number them in a "
-    refuse_again(read, [*WHO, "judge", "repeat"], f"{again}column `repeat`")
+    again = (
+        "the same item, pair, judge and order as {before}; remove one, or number them in `repeat`"
+    )
+    refuse_again(read, [*WHO, "judge", "repeat"], again)
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
+    given = zip(one.notna(), read["probability_a"], read["probability_b"], strict=True)
     return read[["judge", "repeat"]].assign(
         item_id=f"{dataset}/" + frame["item"],
-        candidates=_pairs(read, WHO[1:]),
+        candidates=read[[*WHO[1:]]].to_numpy(object).tolist(),
         order_known=frame["order"].notna(),
-        probabilities=_pairs(read, PROBABILITIES),
+        probabilities=[pair if known else None for known, *pair in given],
         mass=one + two,
         choice=choice,
         status=failed.mask(choice.notna(), "ok"),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from selfpref.card import marks
-from selfpref.card.rule import Answer, answer, on_both_sides, said
+from selfpref.card.rule import Answer, answer, on_both_sides
 from selfpref.plots.show import called
 from selfpref.statistics.scaled import EACH
 from selfpref.statistics.third import BOTH
@@ -95,7 +95,7 @@ def answers(judge: str, found: Frames) -> dict[str, Answer]:
         rows[rows["judge"].eq(judge)] for rows in (_rows(found, *one) for one in RULED)
     )
     if BOTH in {*third.get("kind", ())}:
-        told["livebench"] = marks.answer(judge, third.set_index("kind"))
+        told["livebench"] = marks.answer(third.set_index("kind"), "of eleven points")
     place = place.set_index("dataset").reindex(columns=["reversal_rate", "one_place"])
     for data, part in statistics.groupby("dataset"):
         rows = part.set_index("statistic")
@@ -106,7 +106,7 @@ def answers(judge: str, found: Frames) -> dict[str, Answer]:
             continue
         order = place.to_dict("index").get(data, {})
         of_set = placebo[placebo["dataset"].eq(data)]
-        told[str(data)] = answer(judge, rows, of_set, math.nan, math.nan, order)
+        told[str(data)] = answer(rows, of_set, math.nan, math.nan, order)
     return told
 
 
@@ -148,13 +148,18 @@ def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
         given = {data: one for data, one in told if ruled and marked == (data == "livebench")}
         pairs = "order not known" if own["table"].eq("verdicts").any() else MARKED
         sets = ", ".join(sorted(called({*(beside["dataset"] if len(beside) else own["study"])})))
-        other = Answer(str(judge), None, _missing(own, beside, found))
+        other = Answer(None, _missing(own, beside, found))
         for data, one in (given or {sets: other}).items():
             rows = beside[beside["dataset"].eq(data) | (not given)]
             order = MARKED if marked and given else _range(rows[ORDER]) or pairs
-            shown = said(one.verdict, "of eleven points" * marked)
             rank = [True, False, None].index(one.favours) if given else one.because
-            row = [*called([judge, data]), shown, order, _range(rows[AGREES]) or "-", one.because]
+            row = [
+                *called([judge, data]),
+                one.verdict,
+                order,
+                _range(rows[AGREES]) or "-",
+                one.because,
+            ]
             made.append([str(rank), study, *row])
     whole = pd.DataFrame(sorted(made), columns=["rank", "chapter", *FIRST], dtype="str")
     whole, known = whole.set_index("chapter"), whole["rank"].isin([*"012"]).to_numpy()

@@ -45,7 +45,7 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     if use.by == "key":
         released = tables.read(params.profile, "truths", STUDY.name, [dataset])
         return _by_key(items, written, released)
-    rows = renamed(judgments.votes(paths.root() / use.source), use.aliases)
+    rows = renamed(judgments.read(paths.root() / use.source, voted=True), use.aliases)
     # A file of judgments may have no texts, and still says whose they are.
     judged = tables.read(params.profile, "verdicts", STUDY.name, [dataset])["candidates"]
     names = {*written.loc[written["item_id"].isin(items["item_id"]), "responder"]}.union(*judged)

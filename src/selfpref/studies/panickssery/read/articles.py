@@ -150,7 +150,7 @@ def read_own(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFr
         SelfprefError: A line breaks the rules above, or there are too few.
     """
     rows: list[Article] = []
-    for number, record in json_lines(source):
+    for place, record in json_lines(source):
         if len(rows) == entry.articles:
             break
         try:
@@ -158,6 +158,6 @@ def read_own(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFr
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"]))
-            raise SelfprefError(f"{source}, line {number}: {key}: {first['msg']}") from error
+            raise SelfprefError(f"{place}: {key}: {first['msg']}") from error
         rows.append((line.id, line.article, line.summaries))
     return _tables(dataset, entry, source, rows)

@@ -106,13 +106,13 @@ def _math(_: Dataset, source: Path) -> Rows:
 
 
 def _own(_: Dataset, source: Path) -> Rows:
-    for number, record in json_lines(source):
+    for place, record in json_lines(source):
         task = next((task for task, keys in KEYS.items() if record.keys() == keys), None)
         words = record.pop("concepts", [])
         texts = [*words, *record.values()] if isinstance(words, list) else [None]
         if task is None or not all(isinstance(text, str) and text.strip() for text in texts):
             raise SelfprefError(
-                f"{source}, line {number}: give texts as request and reference, with language and "
+                f"{place}: give texts as request and reference, with language and "
                 "target of a translation; or a list of words as concepts"
             )
         yield {"task": task, "request": ", ".join(words), "concepts": tuple(words), **record}
