@@ -15,9 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from unittest import mock
 
@@ -33,6 +31,7 @@ from conftest import (
     lines,
     mt_bench_files,
     pin,
+    serving,
     vicuna80_files,
     xu_files,
 )
@@ -126,24 +125,17 @@ class Clone:
 
     def lacks(self, profile: str, listed: str, kind: str) -> list[str]:
         """Which figures or tables are not there, or are empty: a study a line, and its names."""
-        wanted = [
-            f"figures/{profile}/{study}/{name}.{kind}"
+        paths = [
+            self.folder / f"figures/{profile}/{study}/{name}.{kind}"
             for study, *names in map(str.split, filter(None, listed.splitlines()))
             for name in names
         ]
-        paths = {name: self.folder / name for name in wanted}
-        return [
-            name for name, path in paths.items() if not path.is_file() or not path.stat().st_size
-        ]
+        return [str(path) for path in paths if not path.is_file() or not path.stat().st_size]
 
     def commit(self, message: str) -> None:
         """Give git all that it would take in."""
         for command in (["add", "-A"], ["commit", "-qm", message]):
             assert self.call("git", *command).returncode == 0
-
-    def holds(self, secret: str) -> bool:
-        """Whether any file in the clone holds a text."""
-        return self.call("grep", "-rqF", secret, ".").returncode == 0
 
 
 def weights(folder: Path, context: int, **shape: Any) -> None:
@@ -189,15 +181,11 @@ def cloned(top, releases):
     for name, files in releases.items():
         (source,) = (folder / "src/selfpref").rglob(f"{name}.csv")
         pin(top / "mirror", f"owner/{name}", files, source)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=top / "mirror"))
-    Thread(target=server.serve_forever, daemon=True).start()
-    made = Clone(folder, f"http://127.0.0.1:{server.server_address[1]}", top / "cache")
-    assert made.call("git", "init", "-q").returncode == 0
-    made.commit("clone")
-    yield made
-    server.shutdown()
-    server.server_close()
+    with serving(partial(QuietHandler, directory=top / "mirror")) as address:
+        made = Clone(folder, address, top / "cache")
+        assert made.call("git", "init", "-q").returncode == 0
+        made.commit("clone")
+        yield made
 
 
 # A user's own file, whose texts are shown as texts, and never obeyed.

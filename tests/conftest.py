@@ -7,8 +7,8 @@ import json
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -98,22 +98,22 @@ class QuietHandler(SimpleHTTPRequestHandler):
         pass
 
 
+@contextmanager
+def serving(handler) -> Iterator[str]:
+    """The address of a server on loopback that answers so."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
 @pytest.fixture
-def serve() -> Iterator[Callable[..., str]]:
-    """Start servers on loopback: a directory, or any handler class; returns the address."""
-    servers = []
-
-    def start(directory: Path | None = None, handler: type | None = None) -> str:
-        kind = handler or partial(QuietHandler, directory=str(directory))
-        server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
-        servers.append(server)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{server.server_address[1]}"
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that is taken for the repository, and where the test works."""
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def lines(*records: dict[str, object]) -> str:
@@ -210,16 +210,14 @@ def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
 
 
 XU_END = "[SEP_TOKEN_WENDA]"
-XU_ERRORS = {
-    "minor": "'fox' is a minor fluency/grammar error",
-    "major": "'fox' is a major accuracy/mistranslation error",
-}
+XU_MAJOR = "'fox' is a major accuracy/mistranslation error\n"
+XU_MINOR = "'fox' is a minor fluency/grammar error\n"
 
 
 def xu_feedback(points: int) -> str:
     """Feedback in the release's grammar that costs so many points."""
-    lines = [XU_ERRORS["major"]] * (points // 5) + [XU_ERRORS["minor"]] * (points % 5)
-    return "\n".join(lines) or "No errors found."
+    said = XU_MAJOR * (points // 5) + XU_MINOR * (points % 5)
+    return said.rstrip() or "No errors found."
 
 
 def xu_numbers(values: list[float]) -> str:

@@ -71,61 +71,24 @@ def by_rule(body: Body) -> Body:
 
 
 class ByModel:
-    """A model folder behind the API, with a prefill as vLLM takes it."""
+    """A model folder behind the API: what comes next after a prefill, as vLLM takes it."""
 
     def __init__(self, folder: Path) -> None:
-        import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        self.torch = torch
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         self.model = AutoModelForCausalLM.from_pretrained(folder)
-        self.words = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
-
-    def encode(self, body: Body) -> list[int]:
-        text = self.tokenizer.apply_chat_template(
-            body["messages"],
-            add_generation_prompt=body.get("add_generation_prompt", True),
-            continue_final_message=body.get("continue_final_message", False),
-            tokenize=False,
-        )
-        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
-
-    def logprobs(self, ids: list[int]) -> Any:
-        with self.torch.no_grad():
-            return self.model(self.torch.tensor([ids])).logits[0].double().log_softmax(-1)
 
     def __call__(self, body: Body) -> Body:
-        """Continue greedily, or sample where a temperature is given."""
-        ids, positions = self.encode(body), []
-        context = len(ids)
-        if context >= self.model.config.max_position_embeddings:
-            text = error("This model's maximum context length is shorter", "BadRequestError")
-            raise web.HTTPBadRequest(text=text, content_type="application/json")
-        draw = random.Random(body.get("seed"))
-        finish = "length"
-        for _ in range(body["max_tokens"]):
-            row = self.logprobs(ids)[-1]
-            best = row.topk(body.get("top_logprobs") or 1)
-            token = int(best.indices[0])
-            if body.get("temperature"):
-                weights = (row / body["temperature"]).exp().tolist()
-                (token,) = draw.choices(range(len(weights)), weights)
-            if token == self.tokenizer.eos_token_id:
-                finish = "stop"
-                break
-            space = " " if positions else ""
-            listed = {
-                space + self.words[int(at)]: math.exp(value)
-                for at, value in zip(best.indices, best.values.tolist(), strict=True)
-            }
-            positions.append(position(space + self.words[token], listed))
-            ids.append(token)
-        added = self.tokenizer.added_tokens_decoder.values()
-        special = {str(token) for token in added if token.special}
-        spelt = [entry["token"] for entry in positions]
-        content = "".join(token for token in spelt if token.strip() not in special)
-        return completion(body, positions, finish, content=content)
+        text = self.tokenizer.apply_chat_template(
+            body["messages"], continue_final_message=True, tokenize=False
+        )
+        ids = self.tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
+        row = self.model(ids).logits[0, -1].detach().double().softmax(-1)
+        best = row.topk(body["top_logprobs"])
+        words = self.tokenizer.convert_ids_to_tokens(best.indices)
+        listed = dict(zip(words, best.values.tolist(), strict=True))
+        return completion(body, [position(words[0], listed)], "length")
 
 
 def error(message: str, kind: str, code: str | None = None) -> str:

@@ -7,7 +7,7 @@ from conftest import STAGED
 from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
-from selfpref.params.reading import load, mapping, validated
+from selfpref.params.reading import _overlaid, load, mapping, validated
 
 yaml = YAML(typ="safe")
 SERVED = "{engine: openai, model: m, base_url: 'http://127.0.0.1:1/v1'"
@@ -15,8 +15,6 @@ SERVED = "{engine: openai, model: m, base_url: 'http://127.0.0.1:1/v1'"
 RECORDED = """
 wataoka: {treshold: 0.5}
     wataoka.treshold: unknown key; remove it or correct its spelling
-wataoka: {respond: null}
-    wataoka.respond: Input should be a valid dictionary
 wataoka: {datasets: {mt-bench: {reader: mtbench}}}
     wataoka.datasets.mt-bench: Input tag 'mtbench' found using 'reader' does not match any of
 wataoka: {datasets: {mt-bench: {source: ../mt-bench.csv}}}
@@ -55,8 +53,6 @@ panickssery: {recognise: {solver: {prompts: lab, min_mass: 0.5}}}
     panickssery.recognise.solver.own: 'solver' is not in `panickssery.respond`; add or correct it
 xu: {refine: {solver: {arms: [accept-all, external]}}}
     xu.refine.solver.external: name another model, or drop the arm `external`
-models: {umpire: {trust_remote_code: true}}
-    models.umpire.transformers.trust_remote_code: unknown key; remove it or correct its spelling
 models: {fair: {engine: transformers, model: data/fair}}
     models.translators: another entry names a model of its and differs; change one
 {models: {umpire: {responder: terse}}, wataoka: {perplexity: {umpire: {prompts: lab}}}}
@@ -93,16 +89,9 @@ CASES = [
 ]
 
 
-def over(old, new):
-    """The values with others over them."""
-    if not (isinstance(old, dict) and isinstance(new, dict)):
-        return new
-    return old | {key: over(old.get(key), value) for key, value in new.items()}
-
-
 def changed(base, change):
     change = yaml.load(change.replace("PIN", "a" * 64).replace("SERVED", SERVED))
-    return validated(over(mapping(STAGED / base), change), "params.yaml")
+    return validated(_overlaid(mapping(STAGED / base), change), "params.yaml")
 
 
 @pytest.mark.parametrize(

@@ -114,11 +114,9 @@ class Repository:
 
 
 @pytest.fixture
-def repository(tmp_path, monkeypatch):
+def repository(repository, monkeypatch):
     """Four items of each study; those of three have a released response, which the first lacks."""
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SELFPREF_STORE", str(tmp_path / "store.sqlite"))
+    monkeypatch.setenv("SELFPREF_STORE", str(repository / "store.sqlite"))
     there = [{"item_id": f"own/{n}", "responder": "anna", "text": str(n)} for n in range(1, 4)]
     for study in ("wataoka", "livebench", "panickssery"):
         write(study, "own", "list", 4, '{"index": %(n)s, "task": "none"}', there)
@@ -128,7 +126,7 @@ def repository(tmp_path, monkeypatch):
     ):
         write("xu", name, kind, 2, f'{{"task": "{task}", "concepts": ["dog", "word"]}}')
     with Scripted(Says()) as server:
-        yield Repository(tmp_path / "params.yaml", server)
+        yield Repository(repository / "params.yaml", server)
 
 
 def row(rows, stage, model="two"):

@@ -3,12 +3,9 @@
 import io
 import sys
 
+import compare
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
-
-sys.path.insert(0, str(REPOSITORY / "tools"))
-import compare
 
 DROPPED = "table,column,reason\nxu/bias,n,elsewhere\nmetrics/xu/bias,n,elsewhere\n"
 

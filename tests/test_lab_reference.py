@@ -1,14 +1,10 @@
 """The testbed with another seed, its quantities over seeds, and what the pages say of them."""
 
-import sys
-
+import lab_reference
 import pandas as pd
 import pytest
 from conftest import REPOSITORY, STAGED
 from ruamel.yaml import YAML
-
-sys.path.insert(0, str(REPOSITORY / "tools"))
-import lab_reference
 
 PARAMS = (STAGED / "params.yaml").read_text()
 SEEDS = pd.read_csv(REPOSITORY / "docs/lab-reference/seeds.csv", index_col="quantity")
@@ -27,9 +23,7 @@ def test_another_seed_is_that_of_its_models_data_sets_and_draws():
     assert lab_reference.of_seed(text, 0) == lab_reference.of_seed(PARAMS, 0) == PARAMS
 
 
-def test_a_quantity_is_a_mean_over_its_rows_and_its_ends_are_over_the_seeds_that_have_it(
-    tmp_path, monkeypatch
-):
+def test_a_quantity_is_a_mean_over_rows_and_its_ends_over_seeds(tmp_path, monkeypatch):
     # The last of three runs is without its second model.
     biases = {0: (1.0, -1.0), 1: (2.0, 1.0), 2: (6.0, None)}
     for seed, (fair, partial) in biases.items():

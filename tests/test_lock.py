@@ -6,13 +6,11 @@ import sys
 import tomllib
 from importlib.metadata import packages_distributions
 
+import lock
 import pytest
 from conftest import REPOSITORY
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-
-sys.path.insert(0, str(REPOSITORY / "tools"))
-import lock
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
 GROUPS = PROJECT["dependency-groups"]
@@ -22,31 +20,19 @@ WANTED = {"base": BASE, "dev": [*BASE, *GROUPS["dev"]]}
 WANTED |= {name: [*BASE, *OPTIONAL[name]] for name in ("pipeline", "models")}
 REQUIREMENTS = REPOSITORY / "requirements"
 SOURCE = REPOSITORY / "src"
-# What is installed, each with all before it; and the rooms that may need the last of them. A room
-# that none of these names is the pipeline's.
-ROOMS = {
-    "base": (
-        *("errors.py", "files.py", "paths.py", "texts.py", "seeds.py", "card", "statistics"),
-        *("tables/__init__.py", "tables/schemas.py", "formats/judgments.py"),
-    ),
-    "models": ("lab", "models/local", "models/served.py", "studies/*/finetune"),
-    "ray": ("models/cluster.py",),
-}
-# Refuses packages that are not installed where only some extras are.
+# The rooms that need the base alone, and those that need more than the pipeline.
+BASE_ROOMS = (
+    *("errors.py", "files.py", "paths.py", "texts.py", "seeds.py", "card", "statistics"),
+    *("tables/__init__.py", "tables/schemas.py", "formats/judgments.py"),
+)
+MORE = ("lab", "models/local", "models/served.py", "models/cluster.py", "studies/*/finetune")
+# Packages that are not installed where only some extras are cannot be imported.
 IMPORTING = """
 import json, sys
 from importlib import import_module
 
 absent, modules = json.load(sys.stdin)
-
-
-class Absent:
-    def find_spec(name, path=None, target=None):
-        if name.partition(".")[0] in absent:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-
-sys.meta_path.insert(0, Absent)
+sys.modules.update(dict.fromkeys(absent))
 for module in modules:
     import_module(module)
 """
@@ -82,23 +68,20 @@ def test_the_locks_agree_and_environment_yml_is_what_they_give():
     assert (REPOSITORY / "environment.yml").read_text() == lock.environment(REQUIREMENTS)
 
 
-def files_of(extra):
-    """The modules of an extra's own rooms."""
-    found = {
-        name: {
-            path
-            for pattern in patterns
-            for room in SOURCE.glob(f"selfpref/{pattern}")
-            for path in (room, *room.rglob("*.py"))
-            if path.is_file()
-        }
-        for name, patterns in ROOMS.items()
+def modules(*rooms):
+    return {
+        ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+        for pattern in rooms
+        for room in SOURCE.glob(f"selfpref/{pattern}")
+        for path in (room, *room.rglob("*.py"))
+        if path.suffix == ".py"
     }
-    found["pipeline"] = set(SOURCE.rglob("*.py")).difference(*found.values())
-    return found[extra]
 
 
-@pytest.mark.parametrize("extra", ["base", "pipeline"])
+HELD = {"base": modules(*BASE_ROOMS), "pipeline": modules("*") - modules(*BASE_ROOMS, *MORE)}
+
+
+@pytest.mark.parametrize("extra", HELD)
 def test_what_an_extra_holds_is_enough_to_import_its_rooms(extra):
     locked = {pin.name for pin in pinned(extra)} | {"selfpref"}
     absent = [
@@ -107,10 +90,6 @@ def test_what_an_extra_holds_is_enough_to_import_its_rooms(extra):
         if not locked & {canonicalize_name(owner) for owner in owners}
     ]
     assert {"torch", "transformers"} <= set(absent)
-    modules = sorted(
-        ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
-        for path in files_of(extra)
-    )
-    command, given = [sys.executable, "-c", IMPORTING], json.dumps([absent, modules])
+    command, given = [sys.executable, "-c", IMPORTING], json.dumps([absent, sorted(HELD[extra])])
     found = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
     assert not found.returncode, found.stderr

@@ -3,7 +3,6 @@
 import itertools
 import re
 
-import pytest
 from conftest import REPOSITORY, STAGED
 from ruamel.yaml import YAML
 
@@ -32,15 +31,9 @@ def test_an_entry_for_several_models_stands_for_each_of_them():
     assert LAB.tuned_from("mine", alone) == {"mine": "solver"}
 
 
-@pytest.fixture
-def repository(tmp_path, monkeypatch):
-    (tmp_path / "dvc.yaml").write_text((STAGED / "dvc.yaml").read_text())
-    (tmp_path / "profiles").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_switching_saves_the_active_file_to_its_own_profile(repository, capsys):
+    (repository / "dvc.yaml").write_text((STAGED / "dvc.yaml").read_text())
+    (repository / "profiles").mkdir()
     params, paper = repository / "params.yaml", (STAGED / "profiles/paper-xu.yaml").read_text()
     (repository / "profiles/paper-xu.yaml").write_text(paper)
     (repository / "profiles/recorded.yaml").write_text("stale")

@@ -18,11 +18,9 @@ from selfpref.tables.parts import StudyTables, asked
 
 
 @pytest.fixture
-def repository(tmp_path, monkeypatch):
-    (tmp_path / "dvc.yaml").touch()
-    (tmp_path / "src").symlink_to(REPOSITORY / "src")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def repository(repository):
+    (repository / "src").symlink_to(REPOSITORY / "src")
+    return repository
 
 
 def there(repository):

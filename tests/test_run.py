@@ -19,18 +19,16 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY / "src")}
 
 
 @pytest.fixture
-def notebook(tmp_path, monkeypatch):
+def notebook(repository):
     """Write a notebook with these code cells, the first one its parameters."""
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
 
     def write(*cells):
         made = [nbformat.v4.new_code_cell(cell, id=f"cell-{n}") for n, cell in enumerate(cells)]
         made[0].metadata["tags"] = ["parameters"]
         kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
         node = nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": kernel})
-        nbformat.write(node, tmp_path / "work.ipynb")
-        return tmp_path / "work.ipynb"
+        nbformat.write(node, repository / "work.ipynb")
+        return repository / "work.ipynb"
 
     return write
 

@@ -56,11 +56,7 @@ CLAIM |= {"number": "bias[judge=own, step=5].eo", "holds": "lo > 0.5", "verdict"
 BARE = {"claim": "Untold.", "place": "", "test": "", "no_data": "None.", "verdict": "no data"}
 
 
-def test_a_claim_has_its_number_its_finding_and_a_verdict_where_all_of_it_is_true(
-    tmp_path, monkeypatch
-):
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
+def test_a_claim_has_a_number_a_finding_and_a_verdict(repository, monkeypatch):
     folder = paths.figure_dir("recorded", "study")
     sentences = Sentences(folder)
     sentences("0.90 is far above 0.", "biased", far=True)
@@ -86,9 +82,7 @@ def test_a_claim_has_its_number_its_finding_and_a_verdict_where_all_of_it_is_tru
     assert claims.table()["verdict"].fillna("").tolist() == ["", "", "", "", "no data"]
 
 
-def test_the_table_in_git_is_what_the_stage_writes_and_its_cells_and_figures_are_there(
-    tmp_path, monkeypatch
-):
+def test_the_table_of_claims_is_what_the_stage_writes_and_leads_somewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(STAGED)
     claims.write(tmp_path / "claims.csv")
     assert (STAGED / "data/claims.csv").read_bytes() == (tmp_path / "claims.csv").read_bytes()

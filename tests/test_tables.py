@@ -19,10 +19,8 @@ RESPONSE = KEY | {"responder": "a", "step": 0, "sample": 0, "text": "so", "statu
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "data/recorded/wataoka"
+def folder(repository):
+    return repository / "data/recorded/wataoka"
 
 
 def test_rows_come_back_sorted_by_key_with_lists_name_by_name_and_gaps_missing(folder):

@@ -2,10 +2,10 @@
 
 import hashlib
 from collections import Counter
-from http.server import BaseHTTPRequestHandler
+from contextlib import ExitStack
 
 import pytest
-from conftest import COMMIT, pin
+from conftest import COMMIT, QuietHandler, pin, serving
 
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
@@ -29,14 +29,14 @@ FAULTS = {
 
 
 @pytest.fixture
-def faulty(tmp_path, serve, monkeypatch):
+def faulty(tmp_path, monkeypatch):
     """A server whose first answers for b.txt go wrong; its address and the requests by path."""
 
     def start(fault, count):
         seen = Counter()
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
+        class Handler(QuietHandler):
+            def do_GET(self):  # noqa: N802
                 seen[self.path] += 1
                 body = (tmp_path / "mirror" / self.path.lstrip("/")).read_bytes()
                 wrong = seen[self.path] <= count and self.path.endswith("b.txt")
@@ -49,14 +49,12 @@ def faulty(tmp_path, serve, monkeypatch):
                 self.end_headers()
                 self.wfile.write(sent)
 
-            def log_message(self, *_):
-                pass
-
-        address = serve(handler=Handler)
+        address = servers.enter_context(serving(Handler))
         monkeypatch.setenv("SELFPREF_ARCHIVES", address)
         return address, seen
 
-    return start
+    with ExitStack() as servers:
+        yield start
 
 
 def test_downloads_once_then_serves_from_the_cache_and_mends_it(source, faulty):

@@ -11,8 +11,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 gguf = pytest.importorskip("gguf", reason="the extra `models` is not installed")
 
+import convert  # noqa: E402
 from asking import to_choose, to_score  # noqa: E402
-from conftest import REPOSITORY  # noqa: E402
 from huggingface_hub import constants  # noqa: E402
 from in_place import InPlace  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
@@ -22,9 +22,6 @@ from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Prompt  # noqa: E402
 from selfpref.models.local import LocalModel, shared  # noqa: E402
 from selfpref.params import Transformers  # noqa: E402
-
-sys.path.insert(0, str(REPOSITORY / "tests/servers"))
-import convert  # noqa: E402
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 PROMPT = Prompt((("user", "hello"),))

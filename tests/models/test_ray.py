@@ -112,15 +112,13 @@ def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(nodes, tmp_path
     assert "worker died or was killed" in (tmp_path / "ray.log").read_text()
 
 
-def test_workers_answer_as_the_model_alone_does_and_under_its_identity(tmp_path, monkeypatch):
+def test_workers_answer_as_the_model_alone_does_and_under_its_identity(repository):
     # Ray's workers import this file, and have no path to that one.
     from small_models import byte_level, save
 
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    save(tmp_path / "model", byte_level())
+    save(repository / "model", byte_level())
     calls = [Choose(prompt, ("A", "B")) for prompt in PROMPTS[:21]]
-    with Store(tmp_path / "store.sqlite") as store:
+    with Store(repository / "store.sqlite") as store:
         for entry, offline in (
             (Ray(engine="ray", workers=2, inner=LOCAL), False),
             (LOCAL, True),
