@@ -3,10 +3,11 @@
     python tools/faults.py                      # sixty faults
     python tools/faults.py --only 3 17          # two of them again, with what pytest says
 
-Works in a clone of HEAD below .cache/faults, never in this checkout. Each fault is planted alone,
-and the tests run until one fails, those of its room first (without those that start a pipeline, a
-cluster or a server). Faults are drawn from a seed over the files' syntax, room after room, each a
-kind in turn:
+Works in a clone of HEAD below .cache/faults, never in this checkout. All tests run once, to see
+which reach which line (without those that start a pipeline, a cluster or a server). Then each fault
+is planted alone, and the files of tests that reach its line run until one fails; where the line is
+reached by a program alone, all do. Faults are drawn from a seed over the files' syntax, room after
+room, each a kind in turn:
 
     comparison   < becomes <=, == becomes !=, in becomes not in, and becomes or, ...
     sign         + becomes -, * becomes /, a minus goes
@@ -23,15 +24,18 @@ import random
 import re
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import coverage
+
 ROOT = Path(__file__).resolve().parents[1]
 # Tests that start a pipeline, a cluster or a server.
 APART = ("pipeline", "soak", "servers", "models/test_ray.py")
+EVERY = ["tests", *(f"--ignore=tests/{one}" for one in APART)]
 SECONDS = 1800
 # What takes the place of an operator, either way.
 PAIRS = [
@@ -142,22 +146,31 @@ def drawn(root: Path, count: int, seed: int) -> list[Fault]:
     return found
 
 
-def caught(fault: Fault, root: Path, *, say: bool) -> str:
-    """The test that fails with a fault, or that none does."""
-    path, command = root / fault.file, [sys.executable, "-m", "pytest", "-q", "-x"]
-    room = root.joinpath("tests", *path.relative_to(root / "src/selfpref").parent.parts)
-    every = ["tests", *(f"--ignore=tests/{one}" for one in APART)]
-    chosen = [[str(room)], every] if room.is_dir() and room.name != "tests" else [every]
+def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Pytest in the clone, on its own package."""
+    command = [sys.executable, "-m", "pytest", "-q", *arguments]
     own = os.environ | {"PYTHONPATH": str(root / "src")}
     where: dict[str, Any] = {"cwd": root, "env": own, "timeout": SECONDS}
-    where |= {"capture_output": True, "text": True}
+    return subprocess.run(command, **where, capture_output=True, text=True, check=False)
+
+
+def reaching(fault: Fault, root: Path) -> list[str]:
+    """The files of tests that reach a fault's line, those that reach least of the file first."""
+    data = coverage.CoverageData(root / ".coverage")
+    data.read()
+    lines = data.contexts_by_lineno(str(root / fault.file))
+    files = Counter(test.split("::")[0] for tests in lines.values() for test in {*tests})
+    line = next(n for n in range(fault.line, 0, -1) if n in lines)
+    return sorted({test.split("::")[0] for test in lines[line]} - {""}, key=lambda one: files[one])
+
+
+def caught(fault: Fault, root: Path, *, say: bool) -> str:
+    """The test that fails with a fault, or that none does."""
+    path = root / fault.file
     whole = path.read_bytes()
     path.write_text(planted(fault))
     try:
-        for tests in chosen:
-            done = subprocess.run([*command, *tests], **where, check=False)
-            if done.returncode:
-                break
+        done = run(root, "-x", *(reaching(fault, root) or EVERY))
     except subprocess.TimeoutExpired:
         return "caught: does not end"
     finally:
@@ -179,6 +192,12 @@ def main() -> None:
     root, results = ROOT / ".cache" / "faults" / head.strip(), []
     if not root.is_dir():
         subprocess.run(["git", "clone", "-q", str(ROOT), str(root)], check=True)
+    if not (root / ".coverage").exists():
+        whole = ["-n", "logical", "--dist", "loadfile", "--cov=src", "--cov-report="]
+        done = run(root, *whole, "--cov-context=test", *EVERY)
+        if done.returncode:
+            (root / ".coverage").unlink(missing_ok=True)
+            sys.exit(f"tests fail without a fault:\n{done.stdout[-3000:]}")
     for number, fault in enumerate(drawn(root, given.count, given.seed)):
         if not given.only or number in given.only:
             former, other = (ast.unparse(one)[:60] for one in (fault.node, fault.other))
