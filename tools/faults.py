@@ -160,8 +160,9 @@ def reaching(fault: Fault, root: Path) -> list[str]:
     data.read()
     lines = data.contexts_by_lineno(str(root / fault.file))
     files = Counter(test.split("::")[0] for tests in lines.values() for test in {*tests})
-    line = next(n for n in range(fault.line, 0, -1) if n in lines)
-    return sorted({test.split("::")[0] for test in lines[line]} - {""}, key=lambda one: files[one])
+    line = next((n for n in range(fault.line, 0, -1) if n in lines), 0)
+    those = {test.split("::")[0] for test in lines.get(line, ())} - {""}
+    return sorted(those, key=lambda one: files[one])
 
 
 def caught(fault: Fault, root: Path, *, say: bool) -> str:
