@@ -63,6 +63,8 @@ models: {umpire: {sha256: PIN}}
     models.umpire.transformers: give `model` (of the Hub: its `revision`)
 models: {umpire: {model: '', gguf: 'a:../m.gguf', sha256: PIN}}
     models.umpire.transformers.gguf: String should match pattern
+models: {umpire: {processes: 2, device_map: auto}}
+    models.umpire.transformers: processes: for one model on a CPU; remove the key
 models: {mine: {engine: ray, inner: {engine: rey}, workers: 2}}
     models.mine.ray.inner.engine: Input should be 'transformers'
 models: {mine: {engine: ray, inner: {engine: transformers, model: m}}}

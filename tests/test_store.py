@@ -167,6 +167,17 @@ def test_processes_that_start_together_make_one_store_and_lose_nothing(tmp_path)
             assert store.get(map(str, range(7))) == {str(m): {"n": m} for m in range(6)}
 
 
+def test_a_new_store_waits_for_one_that_is_being_made_and_for_nothing_else(path, monkeypatch):
+    monkeypatch.setattr("selfpref.store.PATIENCE", 0.1)
+    with sqlite3.connect(path) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(SelfprefError, match="database is locked"):
+            Store(path)
+    monkeypatch.setattr("selfpref.store.PATIENCE", 60)
+    with pytest.raises(SelfprefError, match="unable to open"):
+        Store(path.parent)
+
+
 @pytest.mark.parametrize("hindrance", ["database is locked", "database or disk is full"])
 def test_what_keeps_a_store_from_being_written_is_no_damage(path, monkeypatch, hindrance):
     monkeypatch.setattr("selfpref.store.PATIENCE", 0.1)

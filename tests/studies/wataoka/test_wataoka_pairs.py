@@ -148,12 +148,12 @@ def test_failures_are_counted_apart_from_ties():
 
 
 def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_texts():
-    votes = [(n, "me", "you", "you", who) for n in range(4) for who in "pqr"[: 1 + (n > 1)]]
-    verdicts = [(n, "me", "me", "you", "me") for n in range(5)]
+    votes = [(n, "me", "you", "you", who) for n in range(5) for who in "pqr"[: 1 + (n > 1)]]
+    verdicts = [(n, "me", "me", "you", "me") for n in range(6)]
     verdicts += [(n, "you", "me", "you", "you") for n in (1, 2, 3)]
     texts = [
         {"item": n, "responder": who, "text": who * (9 - n)}
-        for n, who in product(range(5), ("me", "you"))
+        for n, who in product(range(6), ("me", "you"))
     ]
     data = data_set(votes=votes, verdicts=verdicts, responses=texts)
     row = pairs.example([data])
