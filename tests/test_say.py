@@ -74,7 +74,7 @@ def test_a_claim_has_a_number_a_finding_and_a_verdict(repository, monkeypatch):
     assert rows.loc[4, ["finding", "cell", "figure"]].tolist() == ["None.", "", ""]
     # The head of a chapter leaves out what its data cannot be asked.
     head = claims.head("study", {"bias": BIAS})
-    assert head["tested here"].tolist() == ["Again. 0.90 [0.80, 0.95]"] * 3 + ["None."]
+    assert head["tested here"].tolist() == ["Again, 0.90 [0.80, 0.95]"] * 3 + ["None."]
     assert head["verdict"].fillna("").tolist() == ["holds", "", "holds", "no data"]
     # A study that was not drawn keeps its claims, without a finding.
     for path in folder.iterdir():

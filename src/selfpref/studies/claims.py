@@ -80,7 +80,7 @@ def tested(study: str, frames: Frames) -> pd.DataFrame:
 def head(study: str, frames: Frames) -> pd.DataFrame:
     """The claims that the data can be asked about, for the head of a study's chapter."""
     rows = tested(study, frames)
-    rows["tested here"] = rows["no_data"].fillna(rows["test"] + " " + rows["written"])
+    rows["tested here"] = rows["no_data"].fillna(rows["test"].str[:-1] + ", " + rows["written"])
     rows["the paper's claim"] = rows["claim"] + " (" + rows["place"] + ")"
     known = rows["no_data"].notna() | rows["value"].notna()
     return rows.loc[known, ["the paper's claim", "verdict", "tested here"]]
