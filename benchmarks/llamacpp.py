@@ -79,7 +79,9 @@ def main() -> None:
             rows.append((1000 * ours / tokens, 1000 * theirs / tokens, theirs / ours))
         server.stdin.close()
     print(f"{platform.processor() or platform.machine()}, {tokens} tokens a round")
-    for name, values in zip(("engine", "server", "server / engine"), np.transpose(rows), strict=True):
+    for name, values in zip(
+        ("engine", "server", "server / engine"), np.transpose(rows), strict=True
+    ):
         print(f"{name:16s} {statistics.median(values):.2f} ({min(values):.2f}-{max(values):.2f})")
 
 
