@@ -162,7 +162,12 @@ def test_no_stage_asks_more_than_was_known_before(repository):
 
 def test_a_judge_reads_the_labelled_pairs_where_there_are_some(repository):
     params = repository.load()
-    assert row(ceiling.bounds(params), "wataoka.judge.one", "one")["calls"] == 2 * (3 * 3 + 1)
+    judged, written = (
+        row(ceiling.bounds(params), f"wataoka.{task}.one", "one") for task in ("judge", "respond")
+    )
+    assert judged["calls"] == 2 * (3 * 3 + 1)
+    # A verdict in probabilities has the limit of 16 tokens, a response its own.
+    assert (judged["reply tokens"], written["reply tokens"]) == (16 * 20, 30 * written["calls"])
     pair = {"item_id": "own/1", "responder_a": "one", "responder_b": "anna", "label": "a"}
     turned = pair | {"responder_a": "anna", "responder_b": "one", "label": "b"}
     votes = [{**one, "annotator": who} for one in (pair, turned) for who in ("p", "q")]

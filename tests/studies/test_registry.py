@@ -5,6 +5,7 @@ import typing
 import pytest
 from conftest import STAGED
 
+from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.params import TASKS, Articles, Dataset, LabPrompts, Sentences, load
 from selfpref.studies import registry
@@ -31,6 +32,16 @@ def test_a_reader_of_another_study_and_a_source_that_is_not_there_are_refused():
     section.datasets["own"] = Dataset(reader="xu", source="a.csv")
     with pytest.raises(SelfprefError, match=r"xu\.datasets\.own\.source: a\.csv is not there"):
         registry.read(PARAMS.model_copy(update={"xu": section}), "xu", "own")
+
+
+def test_a_set_fills_its_tables_under_the_name_of_its_study(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "root", lambda: tmp_path)
+    tmp_path.joinpath("own.jsonl").write_text('{"id": 1, "prompt": "Why?"}\n')
+    own = Dataset(reader="prompts", source="own.jsonl")
+    section = PARAMS.wataoka.model_copy(update={"datasets": {"own": own}})
+    found = registry.read(PARAMS.model_copy(update={"wataoka": section}), "wataoka", "own")
+    assert found["items"][["study", "dataset"]].values.tolist() == [["wataoka", "own"]]
+    assert found["labels"].empty
 
 
 def test_of_an_entry_for_several_models_each_stands_alone():
