@@ -40,7 +40,7 @@ def test_a_set_fills_its_tables_under_the_name_of_its_study(tmp_path, monkeypatc
     own = Dataset(reader="prompts", source="own.jsonl")
     section = PARAMS.wataoka.model_copy(update={"datasets": {"own": own}})
     found = registry.read(PARAMS.model_copy(update={"wataoka": section}), "wataoka", "own")
-    assert found["items"][["study", "dataset"]].values.tolist() == [["wataoka", "own"]]
+    assert found["items"][["study", "item_id"]].values.tolist() == [["wataoka", "own/1"]]
     assert found["labels"].empty
 
 
