@@ -53,8 +53,8 @@ Looks = Mapping[str, Look]
 # What a series means decides how it looks, whatever is drawn; others take the palette's colours,
 # so that what a judge does itself is blue.
 _OTHERS = (
-    *("other judges, in the mean", "another judge", "towards another model's", "pairs of others"),
-    "others' texts, or other readers",
+    *("judges that wrote none of them", "another judge", "pairs of others"),
+    *("towards another model's", "others' texts, or other readers"),
 )
 LOOKS = {
     **dict.fromkeys(_OTHERS, Look(GREY, "D")),
