@@ -29,7 +29,8 @@ def claimed(table: pd.DataFrame, study: str) -> str:
     for row in table[table["paper"].eq(paper)].to_dict("records"):
         verdict, figure = row["verdict"], row["figure"]
         verdict = verdict if pd.isna(figure) else f"[{verdict}]({figure})"
-        lines.append(f"| {row['claim']} | {row['place']} | {verdict} |")
+        part = "" if pd.isna(row["part"]) else f": {row['part']}"
+        lines.append(f"| {row['claim']} | {row['place']} | {verdict}{part} |")
     return "\n".join([*lines, "", ""])
 
 

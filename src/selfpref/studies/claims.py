@@ -10,6 +10,7 @@ study its `paper`, and `claims`, each with
     finding              the key of the sentence that says what came out
     no_data              in place of these three: why nothing can be said
     verdict              one of `VERDICTS`
+    part                 of what holds in part, which part
     figure               the name of the figure that shows it; none without data
 
 The numbers stand in the CSVs of figures/recorded, which git holds; so data/claims.csv is of the
@@ -31,8 +32,8 @@ from selfpref.say import Estimate, at, said
 
 ADDRESS = re.compile(r"(\w+)(?:\[([^\]]*)\])?\.(\w+)")
 Frames = Mapping[str, pd.DataFrame]
-COLUMNS = ["study", "paper", "claim", "place", "test", "finding", "verdict", "value", "lo", "hi"]
-COLUMNS += ["cell", "figure"]
+COLUMNS = ["study", "paper", "claim", "place", "test", "finding", "verdict", "part", "value"]
+COLUMNS += ["lo", "hi", "cell", "figure"]
 VERDICTS = {
     "holds": "held",
     "holds with a control": "held with a control",
@@ -72,6 +73,7 @@ def tested(study: str, frames: Frames) -> pd.DataFrame:
             cell = f"{table}.csv: {column}{' where ' * bool(chosen)}"
             cell += ", ".join(f"{name} = {of}" for name, of in chosen.items())
         made = {"verdict": claim["verdict"] if stands else None, "cell": cell}
+        made["part"] = claim.get("part", "") if stands else ""
         made |= {"written": f"{number:.2f}", **number._asdict()}
         rows.append({**dict.fromkeys(("no_data", "finding", "figure")), **claim, **made})
     return pd.DataFrame(rows)
@@ -82,6 +84,7 @@ def head(study: str, frames: Frames) -> pd.DataFrame:
     rows = tested(study, frames)
     rows["tested here"] = rows["no_data"].fillna(rows["test"].str[:-1] + ", " + rows["written"])
     rows["the paper's claim"] = rows["claim"] + " (" + rows["place"] + ")"
+    rows["verdict"] += rows["part"].mask(rows["part"].ne(""), ": " + rows["part"])
     known = rows["no_data"].notna() | rows["value"].notna()
     return rows.loc[known, ["the paper's claim", "verdict", "tested here"]]
 
