@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TypeVar
 
@@ -87,12 +86,10 @@ def each(work: Callable[..., Result], calls: Sequence[tuple[object, ...]]) -> li
 
 def _end_with_parent() -> None:
     """A killed stage must not leave workers behind."""
-    parent = parent_process()
-    if parent is None:
-        return
 
-    def watch(sentinel: int) -> None:
-        wait([sentinel])
-        os._exit(1)
+    def watch() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
 
-    threading.Thread(target=watch, args=(parent.sentinel,), daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()

@@ -22,7 +22,7 @@ from selfpref import paths, tables
 from selfpref.errors import SelfprefError
 from selfpref.models import VERDICT_TOKENS
 from selfpref.models.calls import responder
-from selfpref.params import Params, hosted, load
+from selfpref.params import Hosted, Params, hosted, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index
 from selfpref.studies.xu.items import CATEGORIES
@@ -200,7 +200,7 @@ def bounds(params: Params) -> pd.DataFrame:
         where it is not known, and `known after` is the command that reads them. No rows where
         nothing is asked.
     """
-    params = params.model_copy(update={"models": {**params.models, **params.every_model()}})
+    params = params.model_copy(update={"models": params.models | params.every_model()})
     read, rows = cache(partial(_read, params)), []
     for study, task, key, use, model in _stages(params):
         entry, counts = hosted(params.models[model]), pd.Series(0, COUNTS)
@@ -250,8 +250,8 @@ def refuse(params: Params) -> None:
     Raises:
         SelfprefError: One may be; names it, its stages and the count.
     """
-    entries = {key: hosted(entry) for key, entry in params.models.items()}
-    limits = {key: one.max_calls for key, one in entries.items() if one and one.max_calls}
+    entries = {key: one for key, one in params.models.items() if isinstance(one, Hosted)}
+    limits = {key: one.max_calls for key, one in entries.items() if one.max_calls}
     # A limit changes no result: no stage declares the sections that are counted for it.
     rows = bounds(load(paths.params_file())) if limits else pd.DataFrame()
     for key, limit in limits.items():
