@@ -50,18 +50,7 @@ subprocess.run(
     check=True,
 )
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/wataoka.csv")
-SETTINGS = Settings(
-    threshold=0.5,
-    human_ties="drop",
-    judge_ties="drop",
-    judge_tie="exact",
-    turns="all",
-    bins=4,
-    binning="count",
-    scale="log-perplexity",
-    bootstrap=ClusterBootstrap(200, seed=1),
-    panel=(),
-)
+SETTINGS = Settings(bootstrap=ClusterBootstrap(200, seed=1), bins=4)
 COMMIT = "0" * 40
 
 
@@ -184,14 +173,9 @@ def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
     rng = np.random.default_rng(seed)
     folder, numbers = "data/vicuna80/", range(1, questions + 1)
 
-    def scores(asked: list[int], shares: list[float], times: int = 1) -> str:
-        return lines(
-            *(
-                {"question_id": q, "score": int(rng.choice([1, 2, 3], p=shares))}
-                for q in asked
-                for _ in range(times)
-            )
-        )
+    def scores(asked: list[int], shares: list[float]) -> str:
+        drawn = ({"question_id": q, "score": int(rng.choice([1, 2, 3], p=shares))} for q in asked)
+        return lines(*drawn)
 
     asked = [{"question_id": q, "text": f"question {q}?", "category": "generic"} for q in numbers]
     files = {f"{folder}prompts/vicuna_questions.jsonl": lines(*asked)}
@@ -199,10 +183,10 @@ def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
         answers = [{"question_id": q, "text": f"{name} says {q}"} for q in numbers]
         files[f"{folder}generations/answer_{name}.jsonl"] = lines(*answers)
     for first, second in itertools.permutations(VICUNA, 2):
-        half = [q for q in numbers if (q % 2 == 0) == (first < second)]
+        half = [q for q in numbers if (q % 2 == 0) == (first < second) for _ in range(3)]
         pair = f"answer_{first}-vs-answer_{second}"
         voted = f"{folder}ratings-human/{pair}-human-reviewer_threeclass.jsonl"
-        files[voted] = scores(half, [0.45, 0.4, 0.15], 3)
+        files[voted] = scores(half, [0.45, 0.4, 0.15])
         for judge in VICUNA:
             path = f"{folder}ratings-{judge}/{pair}-{judge}-reviewer.jsonl"
             files[path] = scores([*numbers], [0.5, 0.4, 0.1])
@@ -210,13 +194,12 @@ def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
 
 
 XU_END = "[SEP_TOKEN_WENDA]"
-XU_MAJOR = "'fox' is a major accuracy/mistranslation error\n"
-XU_MINOR = "'fox' is a minor fluency/grammar error\n"
 
 
 def xu_feedback(points: int) -> str:
     """Feedback in the release's grammar that costs so many points."""
-    said = XU_MAJOR * (points // 5) + XU_MINOR * (points % 5)
+    said = "'fox' is a major accuracy/mistranslation error\n" * (points // 5)
+    said += "'fox' is a minor fluency/grammar error\n" * (points % 5)
     return said.rstrip() or "No errors found."
 
 
@@ -252,9 +235,7 @@ def xu_step(
 def xu_chain(n: int, model: str, language: str, rng: np.random.Generator) -> dict[str, str]:
     """Three steps: half the texts change, and their own score rises; the others stay."""
     texts = [f"the red fox {i} runs to its den" for i in range(n)]
-    points = [int(lost) for lost in rng.integers(4, 12, n)]
-    raw = [float(value) for value in rng.uniform(0.1, 0.7, n)]
-    files = {}
+    points, raw, files = rng.integers(4, 12, n).tolist(), rng.uniform(0.1, 0.7, n).tolist(), {}
     for step in range(1, 4):
         files |= xu_step(model, language, step - 1, texts, points, raw)
         for i in range(step % 2, n, 2):
@@ -290,7 +271,7 @@ def xu_files(sentences: int = 8, seed: int = 3) -> dict[str, str]:
         scores = name.replace("gpt-4_new", "one-shot_gpt-4_new")
         files[f"{top}-scores/commongen_eval_{scores}"] = "".join(said)
     # Best of 2: the second candidate of each sentence is scored higher.
-    raw = [float(value) for value in rng.uniform(0.1, 0.7, n)]
+    raw = rng.uniform(0.1, 0.7, n).tolist()
     end = f"yor-en_refinement_{n}_gpt-4_new_0_rerun"
     judged = f"yor-en_eval_{n}_one-shot_gpt-4_new_0_rerun.txt"
     both = [f"the fox {i}, candidate {j}\n" for i in range(n) for j in range(2)]
@@ -305,7 +286,7 @@ def xu_files(sentences: int = 8, seed: int = 3) -> dict[str, str]:
     # A translator, judged and paraphrased by gpt-4.
     system = f"model_outputs/nllb-moe-54b/yor-en_{n}"
     for name, points in (("", 7), ("_gpt-4_paraphrase", 3)):
-        raw = [float(value) for value in rng.uniform(0.1, 0.7, n)]
+        raw = rng.uniform(0.1, 0.7, n).tolist()
         judge = "" if name else "_gpt-4"
         files |= {
             f"{system}{name}.txt": "".join(f"a red fox {i}{name}\n" for i in range(n)),

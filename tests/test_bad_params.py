@@ -15,8 +15,6 @@ SERVED = "{engine: openai, model: m, base_url: 'http://127.0.0.1:1/v1'"
 RECORDED = """
 wataoka: {treshold: 0.5}
     wataoka.treshold: unknown key; remove it or correct its spelling
-wataoka: {datasets: {mt-bench: {reader: mtbench}}}
-    wataoka.datasets.mt-bench: Input tag 'mtbench' found using 'reader' does not match any of
 wataoka: {datasets: {mt-bench: {source: ../mt-bench.csv}}}
     wataoka.datasets.mt-bench.mt-bench.source: give a path inside the repository
 wataoka: {datasets: {mt-bench: {aliases: {x: y}}}}
@@ -25,8 +23,6 @@ wataoka: {datasets: {vicuna.80: {reader: vicuna80, source: a.csv}}}
     wataoka.datasets.vicuna.80.[key]: write it in a-z, 0-9 and hyphens
 xu: {truth: chrf}
     xu.truth: take a metric on the scale of MQM, whose name ends in mqm
-studies: [xu, wang]
-    studies.1: Input should be 'wataoka'
 """
 LAB = """
 wataoka: {judge: {nobody: {prompts: lab, min_mass: 0.5}}}
@@ -63,8 +59,6 @@ models: {umpire: {sha256: PIN}}
     models.umpire.transformers: give `model` (of the Hub: its `revision`)
 models: {umpire: {model: '', gguf: 'a:../m.gguf', sha256: PIN}}
     models.umpire.transformers.gguf: String should match pattern
-models: {mine: {engine: ray, inner: {engine: rey}, workers: 2}}
-    models.mine.ray.inner.engine: Input should be 'transformers'
 models: {mine: {engine: ray, inner: {engine: transformers, model: m}}}
     models.mine.ray.workers: missing; add it (docs/parameters.md lists every key)
 models: {mine: {model: m}}
