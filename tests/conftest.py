@@ -7,7 +7,6 @@ import json
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,7 +31,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 pytest_plugins = ["clones"]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Whole pipelines begin first, so that no process is left alone with one in the end."""
     items.sort(key=lambda item: item.path.parent.name != "pipeline")
 
@@ -54,12 +53,12 @@ SETTINGS = Settings(bootstrap=ClusterBootstrap(200, seed=1), bins=4)
 COMMIT = "0" * 40
 
 
-def entry(study: str, reader: str, judges: list[str] | None = None) -> Dataset:
+def entry(study, reader, judges=None):
     """An entry of `datasets`."""
     return Dataset(study=study, reader=reader, source="source.csv", judges=judges)
 
 
-def counted(responses: pd.DataFrame) -> pd.DataFrame:
+def counted(responses):
     """Responses as `StudyTables.by_dataset` gives them."""
     return responses.assign(length=responses["text"].str.len()).drop(columns="text")
 
@@ -69,12 +68,12 @@ VICUNA = {"gpt4": "gpt-4", "gpt35": "x", "claude": "x", "vicuna-13b": "x", "bard
 
 
 @pytest.fixture
-def rng() -> np.random.Generator:
+def rng():
     return np.random.default_rng(7)
 
 
 @pytest.fixture(autouse=True)
-def _no_user_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_user_settings(monkeypatch, tmp_path):
     """Neither the user's mirror nor the user's cache plays a part in a test."""
     monkeypatch.delenv("SELFPREF_ARCHIVES", raising=False)
     monkeypatch.setenv("SELFPREF_CACHE", str(tmp_path / "cache"))
@@ -83,12 +82,12 @@ def _no_user_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 class QuietHandler(SimpleHTTPRequestHandler):
     """Serves a directory and logs nothing."""
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format, *args):
         pass
 
 
 @contextmanager
-def serving(handler) -> Iterator[str]:
+def serving(handler):
     """The address of a server on loopback that answers so."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -98,18 +97,18 @@ def serving(handler) -> Iterator[str]:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def repository(tmp_path, monkeypatch):
     """An empty folder that is taken for the repository, and where the test works."""
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def lines(*records: dict[str, object]) -> str:
+def lines(*records):
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def pin(root: Path, repository: str, files: dict[str, str], source: Path) -> Path:
+def pin(root, repository, files, source):
     """Write files below a mirror's root and the source that pins them."""
     source.parent.mkdir(parents=True, exist_ok=True)
     with open(source, "w", newline="") as handle:
@@ -127,7 +126,7 @@ def pin(root: Path, repository: str, files: dict[str, str], source: Path) -> Pat
 FASTCHAT = "fastchat/llm_judge/data/mt_bench/"
 
 
-def reference_files(category: dict[int, str]) -> dict[str, str]:
+def reference_files(category):
     """Questions with their categories, and a reference answer to both turns of each."""
     asked = ({"question_id": n, "category": kind} for n, kind in category.items())
     answers = (
@@ -140,7 +139,7 @@ def reference_files(category: dict[int, str]) -> dict[str, str]:
     }
 
 
-def mt_bench_files(questions: int, seed: int = 0) -> dict[str, str]:
+def mt_bench_files(questions, seed=0):
     """A release of the same schema as the real one: random votes, pairs in either orientation."""
     rng = np.random.default_rng(seed)
     human, verdicts = [], []
@@ -168,12 +167,12 @@ def mt_bench_files(questions: int, seed: int = 0) -> dict[str, str]:
     return files
 
 
-def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
+def vicuna80_files(questions, seed=1):
     """The same for Vicuna-80: every judge on every ordered pair, votes split over directions."""
     rng = np.random.default_rng(seed)
     folder, numbers = "data/vicuna80/", range(1, questions + 1)
 
-    def scores(asked: list[int], shares: list[float]) -> str:
+    def scores(asked, shares):
         drawn = ({"question_id": q, "score": int(rng.choice([1, 2, 3], p=shares))} for q in asked)
         return lines(*drawn)
 
@@ -196,29 +195,27 @@ def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
 XU_END = "[SEP_TOKEN_WENDA]"
 
 
-def xu_feedback(points: int) -> str:
+def xu_feedback(points):
     """Feedback in the release's grammar that costs so many points."""
     said = "'fox' is a major accuracy/mistranslation error\n" * (points // 5)
     said += "'fox' is a minor fluency/grammar error\n" * (points % 5)
     return said.rstrip() or "No errors found."
 
 
-def xu_numbers(values: list[float]) -> str:
+def xu_numbers(values):
     return "".join(f"{value!r}\n" for value in values)
 
 
-def xu_said(points: int) -> str:
+def xu_said(points):
     return xu_feedback(points) + XU_END
 
 
-def xu_mapped(values: list[float]) -> str:
+def xu_mapped(values):
     """By a rising map with plateaus, as the release's from BLEURT to the scale of MQM."""
     return xu_numbers([float(min(0.0, np.floor(raw * 10) * 5 - 30)) for raw in values])
 
 
-def xu_step(
-    model: str, language: str, step: int, texts: list[str], points: list[int], raw: list[float]
-) -> dict[str, str]:
+def xu_step(model, language, step, texts, points, raw):
     """The four files of a step: texts, points lost by the model's own feedback, and raw BLEURT."""
     n = len(texts)
     top = f"model_outputs/{model}/self_refine/{language}"
@@ -232,7 +229,7 @@ def xu_step(
     }
 
 
-def xu_chain(n: int, model: str, language: str, rng: np.random.Generator) -> dict[str, str]:
+def xu_chain(n, model, language, rng):
     """Three steps: half the texts change, and their own score rises; the others stay."""
     texts = [f"the red fox {i} runs to its den" for i in range(n)]
     points, raw, files = rng.integers(4, 12, n).tolist(), rng.uniform(0.1, 0.7, n).tolist(), {}
@@ -246,7 +243,7 @@ def xu_chain(n: int, model: str, language: str, rng: np.random.Generator) -> dic
     return files
 
 
-def xu_files(sentences: int = 8, seed: int = 3) -> dict[str, str]:
+def xu_files(sentences=8, seed=3):
     """A release of Xu et al. in small: two models, two languages, three steps, all side studies."""
     rng, n = np.random.default_rng(seed), sentences
     concepts = [["fox", "den", "run"] for _ in range(n + 2)]

@@ -9,10 +9,9 @@ MODELS = ("koala-13b", "vicuna-13b", "chatglm-6b", "alpaca-13b", "llama-13b")
 LEFT_OUT = {1117, 1118, 1535}
 # The judge's own battles come later than those that it judged.
 N_JUDGED, N_BATTLES = 2011, 2031
-Rows = list[dict[str, str]]
 
 
-def battle(number: int) -> tuple[str, str]:
+def battle(number):
     """The two models of a battle; no two battles near each other hold the same pair."""
     if number >= N_JUDGED:
         return "gpt-4", MODELS[number % len(MODELS)]
@@ -20,7 +19,7 @@ def battle(number: int) -> tuple[str, str]:
     return MODELS[first], MODELS[(first + 1 + number // len(MODELS) % 4) % len(MODELS)]
 
 
-def rows(seed: int = 0) -> tuple[Rows, Rows]:
+def rows(seed=0):
     """People's votes and GPT-4's verdicts; a text names its model and battle."""
     rng = np.random.default_rng(seed)
     human, judged = [], []
@@ -37,7 +36,7 @@ def rows(seed: int = 0) -> tuple[Rows, Rows]:
     return human, judged
 
 
-def files(human: Rows, judged: Rows) -> dict[str, str]:
+def files(human, judged):
     """The release's files by path."""
     parts = {BATTLES: human, VERDICTS[0]: judged[:500], VERDICTS[1]: judged[500:]}
     return {path: pd.DataFrame(part).to_csv(index_label="") for path, part in parts.items()}

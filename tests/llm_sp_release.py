@@ -11,10 +11,9 @@ ROWS = [
     (True, True, [0.25, 0.5, 0.25], [0.25, 0.5, 0.25]),
     (False, False, [0.0, 1.0, 0.0], [0.125, 0.125, 0.75]),
 ]
-Row = dict[str, object]
 
 
-def row(number: int, judge: str, opponent: str) -> Row:
+def row(number, judge, opponent):
     """A row as the release has it; a text names its model and question."""
     mine, theirs, first, second = ROWS[number % len(ROWS)]
     return {
@@ -31,12 +30,12 @@ def row(number: int, judge: str, opponent: str) -> Row:
     }
 
 
-def path(of: str, judge: str, opponent: str) -> str:
+def path(of, judge, opponent):
     """Where the release has a file."""
     return f"sp/{of}/{judge.partition('-')[0]}/{judge}_{opponent}_eval.jsonl"
 
 
-def files(questions: int = 4) -> dict[str, str]:
+def files(questions=4):
     """The release's files by path."""
     return {
         path(of, judge, other): lines(*(row(n, judge, other) for n in range(questions)))

@@ -36,13 +36,13 @@ math | olympiad | The question is: prove {n}. The solution is: gap | 2,1 | Answe
 MARKS = "\n".join(f"{number + 1}. Criterion (1): met" for number in range(11))
 
 
-def log_cell(lines: list[str]) -> str:
+def log_cell(lines):
     """A notebook whose one output is this text."""
     output = {"output_type": "stream", "name": "stdout", "text": [line + "\n" for line in lines]}
     return json.dumps({"cells": [{"cell_type": "code", "source": [], "outputs": [output]}]})
 
 
-def livebench_files(rows: int, seed: int = 0) -> dict[str, str]:
+def livebench_files(rows, seed=0):
     """The files of a release with so many rows a task.
 
     Every judge leans to itself and to the first response; of three different votes the tie-breaker
@@ -50,7 +50,7 @@ def livebench_files(rows: int, seed: int = 0) -> dict[str, str]:
     """
     rng = np.random.default_rng(seed)
     files = {}
-    log: list[str] = []
+    log = []
     for category, (path, gemini) in PATHS.items():
         models = [*CONFIGURED, gemini]
         log += ["", f"category: {category}"]
