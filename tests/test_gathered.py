@@ -1,6 +1,7 @@
 """A stage's parameters: what dvc.yaml declares, handed to its notebook and gathered there."""
 
 import shlex
+import shutil
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
@@ -23,16 +24,21 @@ PROFILES = {
 }
 
 
+def prepared(folder, params):
+    """A folder in which these parameters are active, for DVC and nothing else."""
+    shutil.copy(REPOSITORY / "dvc.yaml", folder)
+    shutil.copy(params, folder / "params.yaml")
+    Repo.init(str(folder), no_scm=True).close()
+    return folder
+
+
 @pytest.fixture(scope="module")
 def repositories(tmp_path_factory):
-    """For each profile a folder in which it is active, with dvc.yaml and nothing else."""
-    made = {}
-    for profile, path in PROFILES.items():
-        made[profile] = tmp_path_factory.mktemp(profile)
-        for name, text in (("dvc.yaml", REPOSITORY / "dvc.yaml"), ("params.yaml", path)):
-            (made[profile] / name).write_text(text.read_text())
-        Repo.init(str(made[profile]), no_scm=True).close()
-    return made
+    """For each profile a folder in which it is active."""
+    return {
+        profile: prepared(tmp_path_factory.mktemp(profile), path)
+        for profile, path in PROFILES.items()
+    }
 
 
 @cache

@@ -31,9 +31,9 @@ def test_a_quantity_is_a_mean_over_rows_and_its_ends_over_seeds(tmp_path, monkey
         frame = pd.DataFrame(rows, columns=["model", "step", "bias"]).dropna()
         (tmp_path / f"{seed}/metrics/xu").mkdir(parents=True)
         frame.to_parquet(tmp_path / f"{seed}/metrics/xu/curves.parquet", index=False)
-    named = {"bias of fair": "model == 'fair'", "bias of partial": "model == 'partial'"}
-    addresses = {"metrics/xu/curves[step == 1].bias": named}
-    addresses["metrics/xu/curves.(bias - 2).abs() > 1"] = {"share beyond one": "step == 1"}
+    named = {f"bias of {model}": f"model == '{model}'" for model in ("fair", "partial")}
+    share = {"metrics/xu/curves.(bias - 2).abs() > 1": {"share beyond one": "step == 1"}}
+    addresses = {"metrics/xu/curves[step == 1].bias": named} | share
     monkeypatch.setattr(lab_reference, "ADDRESSES", addresses)
     monkeypatch.setattr(lab_reference, "DIFFERENCES", {"fair beyond partial": [*named]})
     runs = {seed: tmp_path / str(seed) for seed in biases}
