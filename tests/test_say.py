@@ -106,10 +106,8 @@ def test_no_number_of_a_sentence_is_written_by_hand_and_every_word_is_true(study
     cells = nbformat.read(REPOSITORY / f"notebooks/{study}.ipynb", 4).cells
     code = ast.parse("\n".join(cell.source for cell in cells if cell.cell_type == "code"))
     calls = [call for call in ast.walk(code) if isinstance(call, ast.Call)]
-    said_here = [call.args[0] for call in calls if getattr(call.func, "id", "") == "say"]
-    strings = [
-        one for text in said_here for one in ast.walk(text) if isinstance(one, ast.JoinedStr)
-    ]
+    told = [call.args[0] for call in calls if getattr(call.func, "id", "") == "say"]
+    strings = [one for text in told for one in ast.walk(text) if isinstance(one, ast.JoinedStr)]
     parts = [part for string in strings for part in string.values]
     texts = [part.value for part in parts if isinstance(part, ast.Constant)]
     assert texts
