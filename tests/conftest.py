@@ -1,6 +1,5 @@
 """Fixtures: a seeded generator, a small release in the layout of the real ones, an HTTP server."""
 
-import csv
 import hashlib
 import itertools
 import json
@@ -110,16 +109,15 @@ def lines(*records):
 
 def pin(root, repository, files, source):
     """Write files below a mirror's root and the source that pins them."""
+    rows = ["repository,commit,path,bytes,sha256"]
+    for path, text in files.items():
+        body, target = text.encode(), root / repository / COMMIT / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(body)
+        digest = hashlib.sha256(body).hexdigest()
+        rows.append(f"{repository},{COMMIT},{path},{len(body)},{digest}")
     source.parent.mkdir(parents=True, exist_ok=True)
-    with open(source, "w", newline="") as handle:
-        writer = csv.writer(handle)
-        writer.writerow(["repository", "commit", "path", "bytes", "sha256"])
-        for path, text in files.items():
-            body, target = text.encode(), root / repository / COMMIT / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(body)
-            digest = hashlib.sha256(body).hexdigest()
-            writer.writerow([repository, COMMIT, path, len(body), digest])
+    source.write_text("\n".join([*rows, ""]))
     return source
 
 
@@ -129,14 +127,10 @@ FASTCHAT = "fastchat/llm_judge/data/mt_bench/"
 def reference_files(category):
     """Questions with their categories, and a reference answer to both turns of each."""
     asked = ({"question_id": n, "category": kind} for n, kind in category.items())
-    answers = (
-        {"question_id": n, "choices": [{"turns": [f"reference {n}.1", f"reference {n}.2"]}]}
-        for n in category
-    )
-    return {
-        f"{FASTCHAT}question.jsonl": lines(*asked),
-        f"{FASTCHAT}reference_answer/gpt-4.jsonl": lines(*answers),
-    }
+    told = {n: [{"turns": [f"reference {n}.1", f"reference {n}.2"]}] for n in category}
+    answers = ({"question_id": n, "choices": choices} for n, choices in told.items())
+    files = {"question": asked, "reference_answer/gpt-4": answers}
+    return {f"{FASTCHAT}{name}.jsonl": lines(*rows) for name, rows in files.items()}
 
 
 def mt_bench_files(questions, seed=0):
@@ -144,16 +138,15 @@ def mt_bench_files(questions, seed=0):
     rng = np.random.default_rng(seed)
     human, verdicts = [], []
     numbers = range(81, 81 + questions)
-    for question, turn in itertools.product(numbers, (1, 2)):
-        for a, b in itertools.combinations(MT_BENCH_MODELS, 2):
-            key = {"question_id": question, "turn": turn}
-            for voter in range(2):
-                winner = str(rng.choice(["model_a", "model_b", "tie"], p=[0.3, 0.5, 0.2]))
-                vote = {"judge": f"expert_{voter}", "model_a": b, "model_b": a, **key}
-                human.append(vote | {"winner": winner})
-            known = ["model_a", "model_b", "tie", "tie (inconsistent)"]
-            said = {"judge": "gpt4_pair", "model_a": a, "model_b": b, **key}
-            verdicts.append(said | {"winner": str(rng.choice(known, p=[0.6, 0.3, 0.05, 0.05]))})
+    known = ["model_a", "model_b", "tie", "tie (inconsistent)"]
+    pairs = list(itertools.combinations(MT_BENCH_MODELS, 2))
+    for question, turn, (a, b) in itertools.product(numbers, (1, 2), pairs):
+        key = {"question_id": question, "turn": turn}
+        for voter in range(2):
+            winner = {"winner": str(rng.choice(known[:3], p=[0.3, 0.5, 0.2]))}
+            human.append({"judge": f"expert_{voter}", "model_a": b, "model_b": a} | key | winner)
+        winner = {"winner": str(rng.choice(known, p=[0.6, 0.3, 0.05, 0.05]))}
+        verdicts.append({"judge": "gpt4_pair", "model_a": a, "model_b": b} | key | winner)
     asked = [{"question_id": q, "category": "math", "turns": ["first?", "then?"]} for q in numbers]
     files = {
         "data/snapshots/mtbench/human.jsonl": lines(*human),

@@ -57,11 +57,8 @@ PROMPTS_OF_JUDGES = {
     "{question_2} {answer_a_2} / {question_1} {answer_b_1} {question_2} {answer_b_2}",
 }
 # The file of FastChat's that holds them.
-PROMPTS_FILE = {
-    "fastchat/llm_judge/data/judge_prompts.jsonl": lines(
-        *(
-            {"name": name, "system_prompt": name, "prompt_template": template}
-            for name, template in PROMPTS_OF_JUDGES.items()
-        )
-    )
-}
+_ROWS = (
+    {"name": name, "system_prompt": name, "prompt_template": template}
+    for name, template in PROMPTS_OF_JUDGES.items()
+)
+PROMPTS_FILE = {"fastchat/llm_judge/data/judge_prompts.jsonl": lines(*_ROWS)}

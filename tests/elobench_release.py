@@ -25,14 +25,12 @@ def rows(seed=0):
     human, judged = [], []
     for number in range(N_BATTLES):
         a, b = battle(number)
-        vote = str(rng.choice(["model_a", "model_b", "tie", "tie (bothbad)"]))
-        human.append({"model_a": a, "model_b": b, "winner": vote})
-        if number in LEFT_OUT or number >= N_JUDGED:
-            continue
-        texts = {"answer_a": f"{a} on {number}", "answer_b": f"{b} on {number}"}
-        winner = str(rng.choice(["model_a", "model_b"]))
-        row = {"model_a": a, "model_b": b, "winner": winner, "question": f"question {number}"}
-        judged.append(row | texts)
+        pair = {"model_a": a, "model_b": b}
+        human.append(pair | {"winner": str(rng.choice([*pair, "tie", "tie (bothbad)"]))})
+        if number not in LEFT_OUT and number < N_JUDGED:
+            texts = {"answer_a": f"{a} on {number}", "answer_b": f"{b} on {number}"}
+            row = pair | {"winner": str(rng.choice([*pair])), "question": f"question {number}"}
+            judged.append(row | texts)
     return human, judged
 
 

@@ -16,18 +16,12 @@ ROWS = [
 def row(number, judge, opponent):
     """A row as the release has it; a text names its model and question."""
     mine, theirs, first, second = ROWS[number % len(ROWS)]
-    return {
-        "unique_id": f"q{number}",
-        "problem": f"question {number}?",
-        "assistent_1_answer": f"{judge} on {number}",
-        "assistent_2_answer": f"{opponent} on {number}",
-        "assistent_1_is_correct": mine,
-        "assistent_2_is_correct": theirs,
-        "game_1_spb_score": first,
-        "game_2_spb_score": second,
-        "game_1_output": "A",
-        "game_2_output": "T",
-    }
+    found = {"unique_id": f"q{number}", "problem": f"question {number}?"}
+    for place, who, right in ((1, judge, mine), (2, opponent, theirs)):
+        found[f"assistent_{place}_answer"] = f"{who} on {number}"
+        found[f"assistent_{place}_is_correct"] = right
+    scores = {"game_1_spb_score": first, "game_2_spb_score": second}
+    return found | scores | {"game_1_output": "A", "game_2_output": "T"}
 
 
 def path(of, judge, opponent):
