@@ -150,9 +150,6 @@ def test_what_a_notebook_changes_is_what_it_gathers(repositories, monkeypatch):
     assert changed(min_mass=0.25) == changed().model_copy(update={"min_mass": 0.25})
     with pytest.raises(SelfprefError, match=r"params\.yaml: wataoka\.judge\.judges\.min_mass: "):
         changed(min_mass=2.0)
-    for name, told in {
-        "wataoka-jugde@judges": "dvc.yaml: 'wataoka-jugde' is missing",
-        "wataoka-judge@judge": "params.yaml: 'judge' is missing",
-    }.items():
-        with pytest.raises(SelfprefError, match=told):
-            section_of(name)
+    for name, file in {"jugde@judges": "dvc.yaml", "judge@judge": "params.yaml"}.items():
+        with pytest.raises(SelfprefError, match=rf"{file}: '.*' is missing"):
+            section_of(f"wataoka-{name}")

@@ -38,9 +38,6 @@ SETTINGS = {
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-# jsonschema imports this package to check a format that no notebook uses, for two seconds; without
-# it jsonschema skips that check (it is there only because `jupyter` asks for every format).
-UNWANTED = "rfc3987_syntax"
 # Bytes: many times what the package takes when it is compiled.
 LITTLE_DISK = 2**26
 
@@ -52,7 +49,9 @@ def settle() -> None:
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
-    sys.modules.setdefault(UNWANTED, None)  # type: ignore[arg-type]
+    # jsonschema imports this package to check a format that no notebook uses, for two seconds;
+    # without it jsonschema skips that check (`jupyter` asks for every format).
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
 def processors() -> int:

@@ -30,16 +30,15 @@ KEY, CORRECT = "key", "correct"
 # Probabilities of labels are read in floating point; their sum may exceed one by this much.
 ROUNDING = 1e-6
 
-_TEXT, _TEXTS = pyarrow.string(), pyarrow.list_(pyarrow.string())
-_INT, _REAL, _REALS = pyarrow.int64(), pyarrow.float64(), pyarrow.list_(pyarrow.float64())
-_MESSAGES = pyarrow.list_(pyarrow.struct([("role", _TEXT), ("content", _TEXT)]))
+_TEXT, _INT, _REAL = pyarrow.string(), pyarrow.int64(), pyarrow.float64()
 # Types of the columns that are no text; a name means the same in every table.
 _TYPES = {
     **dict.fromkeys(("step", "sample", "repeat", "n_tokens", "n_bytes", "rows", "affected"), _INT),
     **dict.fromkeys(("score", "mass", "stored", "sum_nll"), _REAL),
-    **dict.fromkeys(("probabilities", "marks", "distribution"), _REALS),
+    **dict.fromkeys(("probabilities", "marks", "distribution"), pyarrow.list_(_REAL)),
     **dict.fromkeys(("order_known", "conditional"), pyarrow.bool_()),
-    **{"candidates": _TEXTS, "messages": _MESSAGES},
+    "candidates": pyarrow.list_(_TEXT),
+    "messages": pyarrow.list_(pyarrow.struct([("role", _TEXT), ("content", _TEXT)])),
 }
 # What stands for what a source does not tell apart (`selfpref.tables.fill`).
 DEFAULTS: dict[str, object] = {
