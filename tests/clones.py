@@ -12,11 +12,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import elobench_release
@@ -43,13 +41,12 @@ from synthetic_livebench import livebench_files
 yaml = YAML()
 # What a user makes or changes.
 USERS = ("figures/", "report/", "params.yaml", "profiles/")
-Change = Callable[[Any], object]
 
 
 class Clone:
     """A copy of what git tracks or would track, with commands to run in it."""
 
-    def __init__(self, folder: Path, mirror: str, cache: Path) -> None:
+    def __init__(self, folder, mirror, cache):
         self.folder, self.mirror, self.cache = folder, mirror, cache
         # Neither the user's store nor another clone's.
         self.environment = os.environ | {
@@ -62,35 +59,35 @@ class Clone:
         for who in ("AUTHOR", "COMMITTER"):
             self.environment |= {f"GIT_{who}_NAME": "t", f"GIT_{who}_EMAIL": "t@localhost"}
 
-    def copied(self, folder: Path) -> "Clone":
+    def copied(self, folder):
         """A clone of its own, with all that has run here."""
         shutil.copytree(self.folder, folder, symlinks=True)
         return Clone(folder, self.mirror, self.cache)
 
-    def call(self, *command: str) -> subprocess.CompletedProcess[str]:
+    def call(self, *command):
         where = {"cwd": self.folder, "env": self.environment, "timeout": 1800}
         return subprocess.run(command, **where, capture_output=True, text=True, check=False)
 
-    def repro(self, *options: str) -> subprocess.CompletedProcess[str]:
+    def repro(self, *options):
         return self.call("dvc", "repro", *options)
 
     @contextmanager
-    def dvc(self) -> Iterator[Repo]:
+    def dvc(self):
         """The clone as DVC sees it, in this process."""
         with chdir(self.folder), mock.patch.dict(os.environ, self.environment), Repo() as repo:
             yield repo
 
-    def stale(self) -> set[str]:
+    def stale(self):
         """The stages that are not up to date, by DVC's own status."""
         with self.dvc() as repo:
             return set(repo.status())
 
-    def stale_after(self, change: Change) -> set[str]:
+    def stale_after(self, change):
         """The same after a change of the parameters, which is undone."""
         with self.edited(change):
             return self.stale()
 
-    def edit(self, change: Change) -> str:
+    def edit(self, change):
         """Change the parameters; their former text."""
         path = self.folder / "params.yaml"
         former = path.read_text()
@@ -101,7 +98,7 @@ class Clone:
         return former
 
     @contextmanager
-    def edited(self, change: Change) -> Iterator[None]:
+    def edited(self, change):
         """A change of the parameters that does not last."""
         former = self.edit(change)
         try:
@@ -109,7 +106,7 @@ class Clone:
         finally:
             (self.folder / "params.yaml").write_text(former)
 
-    def outputs(self) -> dict[str, str]:
+    def outputs(self):
         """Digest of every figure, table, executed notebook, page and data file."""
         return {
             str(path.relative_to(self.folder)): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -118,12 +115,12 @@ class Clone:
             if path.is_file() and path.name != ".gitignore" and ".failed." not in path.name
         }
 
-    def table(self, path: str) -> pd.DataFrame:
+    def table(self, path):
         """A figure's numbers (.csv), or a table under data/ (.parquet)."""
         read = pd.read_csv if path.endswith(".csv") else pd.read_parquet
         return read(self.folder / path)
 
-    def lacks(self, profile: str, listed: str, kind: str) -> list[str]:
+    def lacks(self, profile, listed, kind):
         """Which figures or tables are not there, or are empty: a study a line, and its names."""
         paths = [
             self.folder / f"figures/{profile}/{study}/{name}.{kind}"
@@ -132,13 +129,13 @@ class Clone:
         ]
         return [str(path) for path in paths if not path.is_file() or not path.stat().st_size]
 
-    def commit(self, message: str) -> None:
+    def commit(self, message):
         """Give git all that it would take in."""
         for command in (["add", "-A"], ["commit", "-qm", message]):
             assert self.call("git", *command).returncode == 0
 
 
-def weights(folder: Path, context: int, **shape: Any) -> None:
+def weights(folder, context, **shape):
     """Save an untrained model that reads so many tokens."""
     from selfpref.lab.training import WORLD, build_model, save_checkpoint
 
@@ -147,18 +144,18 @@ def weights(folder: Path, context: int, **shape: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"max_position_embeddings": context}))
 
 
-def parameters(notebook: Path) -> tuple[Any, str]:
+def parameters(notebook):
     """The section that was added to an executed notebook, and all that it printed."""
     cells = nbformat.read(notebook, 4).cells
     tagged = [cell for cell in cells if "injected-parameters" in cell.metadata.get("tags", [])]
-    names: dict[str, Any] = {}
+    names = {}
     exec(tagged[0].source, names)
     return names["section"], "".join(
         one.get("text", "") for cell in cells for one in cell.get("outputs", ())
     )
 
 
-def ran(done: subprocess.CompletedProcess[str]) -> set[str]:
+def ran(done):
     """The stages that a successful `dvc repro` ran."""
     assert done.returncode == 0, done.stderr + done.stdout
     return set(re.findall(r"Running stage '(.+)'", done.stdout))
@@ -212,7 +209,7 @@ def judge(weights):
     return {"engine": "transformers", "model": model, "threads": 1}
 
 
-def of_wataoka(params) -> None:
+def of_wataoka(params):
     """A small testbed of a few models for the first study; the others stay as they are."""
     params["lab"]["dialogues"].update(
         families=3, onlookers=2, base_steps=150, tune_steps=20, contest_steps=1
@@ -228,7 +225,7 @@ def of_wataoka(params) -> None:
     section["perplexity"][ALONE] = dict(section["perplexity"]["judges"])
 
 
-def without(params, study) -> None:
+def without(params, study):
     """Nothing of a study but its settings."""
     params["studies"] = [name for name in params["studies"] if name != study]
     for entries in params[study].values():
@@ -236,7 +233,7 @@ def without(params, study) -> None:
             entries.clear()
 
 
-def of_xu(params) -> None:
+def of_xu(params):
     """Refiners that have learned nothing: most of what they say cannot be read."""
     params["lab"]["refinement"].update(translator_steps=30, tune_steps=5, solver_steps=30)
     params["models"]["translators"]["names"] = ["fair", "small"]
@@ -246,7 +243,7 @@ def of_xu(params) -> None:
     section["refine"]["solver"].update(steps=2, rounds=[2, 3])
 
 
-def of_panickssery(params) -> None:
+def of_panickssery(params):
     """Two sources of summaries that have learned nothing, and what is tuned from one."""
     params["lab"]["summaries"].update(base_steps=20, tune_steps=5)
     params["models"]["writers"]["names"] = ["clerk", "host"]
@@ -264,7 +261,7 @@ def of_panickssery(params) -> None:
 
 
 @pytest.fixture(scope="session")
-def recorded(tmp_path_factory) -> Iterator[Clone]:
+def recorded(tmp_path_factory):
     """The recorded profile after one run: every study, small releases and a user's own file."""
     releases = {
         "mt-bench": mt_bench_files(10),
@@ -276,7 +273,7 @@ def recorded(tmp_path_factory) -> Iterator[Clone]:
         "xu": xu_files(),
     }
 
-    def change(params) -> None:
+    def change(params):
         params["bootstrap"].update(resamples=100)
         params["wataoka"]["datasets"]["mine"] = MINE
 
@@ -289,11 +286,11 @@ def recorded(tmp_path_factory) -> Iterator[Clone]:
 
 
 @pytest.fixture(scope="session")
-def laboratory(tmp_path_factory) -> Iterator[Clone]:
+def laboratory(tmp_path_factory):
     """The testbed after one small run: the first study, the third, and two refiners."""
     pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-    def change(params) -> None:
+    def change(params):
         for reduce in (of_wataoka, of_xu, of_panickssery):
             reduce(params)
         without(params, "livebench")

@@ -1,13 +1,11 @@
 """Fixtures: a seeded generator, a small release in the layout of the real ones, an HTTP server."""
 
-import csv
 import hashlib
 import itertools
 import json
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,7 +30,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 pytest_plugins = ["clones"]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Whole pipelines begin first, so that no process is left alone with one in the end."""
     items.sort(key=lambda item: item.path.parent.name != "pipeline")
 
@@ -50,27 +48,16 @@ subprocess.run(
     check=True,
 )
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/wataoka.csv")
-SETTINGS = Settings(
-    threshold=0.5,
-    human_ties="drop",
-    judge_ties="drop",
-    judge_tie="exact",
-    turns="all",
-    bins=4,
-    binning="count",
-    scale="log-perplexity",
-    bootstrap=ClusterBootstrap(200, seed=1),
-    panel=(),
-)
+SETTINGS = Settings(bootstrap=ClusterBootstrap(200, seed=1), bins=4)
 COMMIT = "0" * 40
 
 
-def entry(study: str, reader: str, judges: list[str] | None = None) -> Dataset:
+def entry(study, reader, judges=None):
     """An entry of `datasets`."""
     return Dataset(study=study, reader=reader, source="source.csv", judges=judges)
 
 
-def counted(responses: pd.DataFrame) -> pd.DataFrame:
+def counted(responses):
     """Responses as `StudyTables.by_dataset` gives them."""
     return responses.assign(length=responses["text"].str.len()).drop(columns="text")
 
@@ -80,12 +67,12 @@ VICUNA = {"gpt4": "gpt-4", "gpt35": "x", "claude": "x", "vicuna-13b": "x", "bard
 
 
 @pytest.fixture
-def rng() -> np.random.Generator:
+def rng():
     return np.random.default_rng(7)
 
 
 @pytest.fixture(autouse=True)
-def _no_user_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_user_settings(monkeypatch, tmp_path):
     """Neither the user's mirror nor the user's cache plays a part in a test."""
     monkeypatch.delenv("SELFPREF_ARCHIVES", raising=False)
     monkeypatch.setenv("SELFPREF_CACHE", str(tmp_path / "cache"))
@@ -94,12 +81,12 @@ def _no_user_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 class QuietHandler(SimpleHTTPRequestHandler):
     """Serves a directory and logs nothing."""
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format, *args):
         pass
 
 
 @contextmanager
-def serving(handler) -> Iterator[str]:
+def serving(handler):
     """The address of a server on loopback that answers so."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -109,63 +96,57 @@ def serving(handler) -> Iterator[str]:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def repository(tmp_path, monkeypatch):
     """An empty folder that is taken for the repository, and where the test works."""
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def lines(*records: dict[str, object]) -> str:
+def lines(*records):
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def pin(root: Path, repository: str, files: dict[str, str], source: Path) -> Path:
+def pin(root, repository, files, source):
     """Write files below a mirror's root and the source that pins them."""
+    rows = ["repository,commit,path,bytes,sha256"]
+    for path, text in files.items():
+        body, target = text.encode(), root / repository / COMMIT / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(body)
+        digest = hashlib.sha256(body).hexdigest()
+        rows.append(f"{repository},{COMMIT},{path},{len(body)},{digest}")
     source.parent.mkdir(parents=True, exist_ok=True)
-    with open(source, "w", newline="") as handle:
-        writer = csv.writer(handle)
-        writer.writerow(["repository", "commit", "path", "bytes", "sha256"])
-        for path, text in files.items():
-            body, target = text.encode(), root / repository / COMMIT / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(body)
-            digest = hashlib.sha256(body).hexdigest()
-            writer.writerow([repository, COMMIT, path, len(body), digest])
+    source.write_text("\n".join([*rows, ""]))
     return source
 
 
 FASTCHAT = "fastchat/llm_judge/data/mt_bench/"
 
 
-def reference_files(category: dict[int, str]) -> dict[str, str]:
+def reference_files(category):
     """Questions with their categories, and a reference answer to both turns of each."""
     asked = ({"question_id": n, "category": kind} for n, kind in category.items())
-    answers = (
-        {"question_id": n, "choices": [{"turns": [f"reference {n}.1", f"reference {n}.2"]}]}
-        for n in category
-    )
-    return {
-        f"{FASTCHAT}question.jsonl": lines(*asked),
-        f"{FASTCHAT}reference_answer/gpt-4.jsonl": lines(*answers),
-    }
+    told = {n: [{"turns": [f"reference {n}.1", f"reference {n}.2"]}] for n in category}
+    answers = ({"question_id": n, "choices": choices} for n, choices in told.items())
+    files = {"question": asked, "reference_answer/gpt-4": answers}
+    return {f"{FASTCHAT}{name}.jsonl": lines(*rows) for name, rows in files.items()}
 
 
-def mt_bench_files(questions: int, seed: int = 0) -> dict[str, str]:
+def mt_bench_files(questions, seed=0):
     """A release of the same schema as the real one: random votes, pairs in either orientation."""
     rng = np.random.default_rng(seed)
     human, verdicts = [], []
     numbers = range(81, 81 + questions)
-    for question, turn in itertools.product(numbers, (1, 2)):
-        for a, b in itertools.combinations(MT_BENCH_MODELS, 2):
-            key = {"question_id": question, "turn": turn}
-            for voter in range(2):
-                winner = str(rng.choice(["model_a", "model_b", "tie"], p=[0.3, 0.5, 0.2]))
-                vote = {"judge": f"expert_{voter}", "model_a": b, "model_b": a, **key}
-                human.append(vote | {"winner": winner})
-            known = ["model_a", "model_b", "tie", "tie (inconsistent)"]
-            said = {"judge": "gpt4_pair", "model_a": a, "model_b": b, **key}
-            verdicts.append(said | {"winner": str(rng.choice(known, p=[0.6, 0.3, 0.05, 0.05]))})
+    known = ["model_a", "model_b", "tie", "tie (inconsistent)"]
+    pairs = list(itertools.combinations(MT_BENCH_MODELS, 2))
+    for question, turn, (a, b) in itertools.product(numbers, (1, 2), pairs):
+        key = {"question_id": question, "turn": turn}
+        for voter in range(2):
+            winner = {"winner": str(rng.choice(known[:3], p=[0.3, 0.5, 0.2]))}
+            human.append({"judge": f"expert_{voter}", "model_a": b, "model_b": a} | key | winner)
+        winner = {"winner": str(rng.choice(known, p=[0.6, 0.3, 0.05, 0.05]))}
+        verdicts.append({"judge": "gpt4_pair", "model_a": a, "model_b": b} | key | winner)
     asked = [{"question_id": q, "category": "math", "turns": ["first?", "then?"]} for q in numbers]
     files = {
         "data/snapshots/mtbench/human.jsonl": lines(*human),
@@ -179,19 +160,14 @@ def mt_bench_files(questions: int, seed: int = 0) -> dict[str, str]:
     return files
 
 
-def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
+def vicuna80_files(questions, seed=1):
     """The same for Vicuna-80: every judge on every ordered pair, votes split over directions."""
     rng = np.random.default_rng(seed)
     folder, numbers = "data/vicuna80/", range(1, questions + 1)
 
-    def scores(asked: list[int], shares: list[float], times: int = 1) -> str:
-        return lines(
-            *(
-                {"question_id": q, "score": int(rng.choice([1, 2, 3], p=shares))}
-                for q in asked
-                for _ in range(times)
-            )
-        )
+    def scores(asked, shares):
+        drawn = ({"question_id": q, "score": int(rng.choice([1, 2, 3], p=shares))} for q in asked)
+        return lines(*drawn)
 
     asked = [{"question_id": q, "text": f"question {q}?", "category": "generic"} for q in numbers]
     files = {f"{folder}prompts/vicuna_questions.jsonl": lines(*asked)}
@@ -199,10 +175,10 @@ def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
         answers = [{"question_id": q, "text": f"{name} says {q}"} for q in numbers]
         files[f"{folder}generations/answer_{name}.jsonl"] = lines(*answers)
     for first, second in itertools.permutations(VICUNA, 2):
-        half = [q for q in numbers if (q % 2 == 0) == (first < second)]
+        half = [q for q in numbers if (q % 2 == 0) == (first < second) for _ in range(3)]
         pair = f"answer_{first}-vs-answer_{second}"
         voted = f"{folder}ratings-human/{pair}-human-reviewer_threeclass.jsonl"
-        files[voted] = scores(half, [0.45, 0.4, 0.15], 3)
+        files[voted] = scores(half, [0.45, 0.4, 0.15])
         for judge in VICUNA:
             path = f"{folder}ratings-{judge}/{pair}-{judge}-reviewer.jsonl"
             files[path] = scores([*numbers], [0.5, 0.4, 0.1])
@@ -210,32 +186,29 @@ def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
 
 
 XU_END = "[SEP_TOKEN_WENDA]"
-XU_MAJOR = "'fox' is a major accuracy/mistranslation error\n"
-XU_MINOR = "'fox' is a minor fluency/grammar error\n"
 
 
-def xu_feedback(points: int) -> str:
+def xu_feedback(points):
     """Feedback in the release's grammar that costs so many points."""
-    said = XU_MAJOR * (points // 5) + XU_MINOR * (points % 5)
+    said = "'fox' is a major accuracy/mistranslation error\n" * (points // 5)
+    said += "'fox' is a minor fluency/grammar error\n" * (points % 5)
     return said.rstrip() or "No errors found."
 
 
-def xu_numbers(values: list[float]) -> str:
+def xu_numbers(values):
     return "".join(f"{value!r}\n" for value in values)
 
 
-def xu_said(points: int) -> str:
+def xu_said(points):
     return xu_feedback(points) + XU_END
 
 
-def xu_mapped(values: list[float]) -> str:
+def xu_mapped(values):
     """By a rising map with plateaus, as the release's from BLEURT to the scale of MQM."""
     return xu_numbers([float(min(0.0, np.floor(raw * 10) * 5 - 30)) for raw in values])
 
 
-def xu_step(
-    model: str, language: str, step: int, texts: list[str], points: list[int], raw: list[float]
-) -> dict[str, str]:
+def xu_step(model, language, step, texts, points, raw):
     """The four files of a step: texts, points lost by the model's own feedback, and raw BLEURT."""
     n = len(texts)
     top = f"model_outputs/{model}/self_refine/{language}"
@@ -249,12 +222,10 @@ def xu_step(
     }
 
 
-def xu_chain(n: int, model: str, language: str, rng: np.random.Generator) -> dict[str, str]:
+def xu_chain(n, model, language, rng):
     """Three steps: half the texts change, and their own score rises; the others stay."""
     texts = [f"the red fox {i} runs to its den" for i in range(n)]
-    points = [int(lost) for lost in rng.integers(4, 12, n)]
-    raw = [float(value) for value in rng.uniform(0.1, 0.7, n)]
-    files = {}
+    points, raw, files = rng.integers(4, 12, n).tolist(), rng.uniform(0.1, 0.7, n).tolist(), {}
     for step in range(1, 4):
         files |= xu_step(model, language, step - 1, texts, points, raw)
         for i in range(step % 2, n, 2):
@@ -265,7 +236,7 @@ def xu_chain(n: int, model: str, language: str, rng: np.random.Generator) -> dic
     return files
 
 
-def xu_files(sentences: int = 8, seed: int = 3) -> dict[str, str]:
+def xu_files(sentences=8, seed=3):
     """A release of Xu et al. in small: two models, two languages, three steps, all side studies."""
     rng, n = np.random.default_rng(seed), sentences
     concepts = [["fox", "den", "run"] for _ in range(n + 2)]
@@ -290,7 +261,7 @@ def xu_files(sentences: int = 8, seed: int = 3) -> dict[str, str]:
         scores = name.replace("gpt-4_new", "one-shot_gpt-4_new")
         files[f"{top}-scores/commongen_eval_{scores}"] = "".join(said)
     # Best of 2: the second candidate of each sentence is scored higher.
-    raw = [float(value) for value in rng.uniform(0.1, 0.7, n)]
+    raw = rng.uniform(0.1, 0.7, n).tolist()
     end = f"yor-en_refinement_{n}_gpt-4_new_0_rerun"
     judged = f"yor-en_eval_{n}_one-shot_gpt-4_new_0_rerun.txt"
     both = [f"the fox {i}, candidate {j}\n" for i in range(n) for j in range(2)]
@@ -305,7 +276,7 @@ def xu_files(sentences: int = 8, seed: int = 3) -> dict[str, str]:
     # A translator, judged and paraphrased by gpt-4.
     system = f"model_outputs/nllb-moe-54b/yor-en_{n}"
     for name, points in (("", 7), ("_gpt-4_paraphrase", 3)):
-        raw = [float(value) for value in rng.uniform(0.1, 0.7, n)]
+        raw = rng.uniform(0.1, 0.7, n).tolist()
         judge = "" if name else "_gpt-4"
         files |= {
             f"{system}{name}.txt": "".join(f"a red fox {i}{name}\n" for i in range(n)),

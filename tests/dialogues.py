@@ -11,15 +11,12 @@ WORDS = ("river", "lamp", "clock", "cherry", "sky", "maybe", "sure")
 
 
 def said(model, number, turns):
-    draw = random.Random(f"{model}/{number}")
-    answer = " ".join(draw.choices(WORDS, k=5))
+    answer = " ".join(random.Random(f"{model}/{number}").choices(WORDS, k=5))
+    texts = (f"question {number}.{{}}?", f"{model} says {{}} {answer}")
     return [
-        {"content": text, "role": role}
+        {"content": text.format(turn), "role": role}
         for turn in range(turns)
-        for role, text in (
-            ("user", f"question {number}.{turn}?"),
-            ("assistant", f"{model} says {turn} {answer}"),
-        )
+        for role, text in zip(("user", "assistant"), texts, strict=True)
     ]
 
 
@@ -34,9 +31,7 @@ def arena(dialogues=DIALOGUES):
             "judge": f"arena_user_{number}",
             "conversation_a": said(a, number, turns),
             "conversation_b": said(b, number, turns),
-            **{"turn": turns, "anony": True, "language": "English", "tstamp": 0.0},
-            "openai_moderation": {"flagged": False},
-            "toxic_chat_tag": {"roberta-large": {"flagged": False}, "t5-large": {"flagged": False}},
+            **{"turn": turns, "language": "English"},
         }
 
 
@@ -62,11 +57,8 @@ PROMPTS_OF_JUDGES = {
     "{question_2} {answer_a_2} / {question_1} {answer_b_1} {question_2} {answer_b_2}",
 }
 # The file of FastChat's that holds them.
-PROMPTS_FILE = {
-    "fastchat/llm_judge/data/judge_prompts.jsonl": lines(
-        *(
-            {"name": name, "system_prompt": name, "prompt_template": template}
-            for name, template in PROMPTS_OF_JUDGES.items()
-        )
-    )
-}
+_ROWS = (
+    {"name": name, "system_prompt": name, "prompt_template": template}
+    for name, template in PROMPTS_OF_JUDGES.items()
+)
+PROMPTS_FILE = {"fastchat/llm_judge/data/judge_prompts.jsonl": lines(*_ROWS)}

@@ -9,10 +9,9 @@ MODELS = ("koala-13b", "vicuna-13b", "chatglm-6b", "alpaca-13b", "llama-13b")
 LEFT_OUT = {1117, 1118, 1535}
 # The judge's own battles come later than those that it judged.
 N_JUDGED, N_BATTLES = 2011, 2031
-Rows = list[dict[str, str]]
 
 
-def battle(number: int) -> tuple[str, str]:
+def battle(number):
     """The two models of a battle; no two battles near each other hold the same pair."""
     if number >= N_JUDGED:
         return "gpt-4", MODELS[number % len(MODELS)]
@@ -20,24 +19,22 @@ def battle(number: int) -> tuple[str, str]:
     return MODELS[first], MODELS[(first + 1 + number // len(MODELS) % 4) % len(MODELS)]
 
 
-def rows(seed: int = 0) -> tuple[Rows, Rows]:
+def rows(seed=0):
     """People's votes and GPT-4's verdicts; a text names its model and battle."""
     rng = np.random.default_rng(seed)
     human, judged = [], []
     for number in range(N_BATTLES):
         a, b = battle(number)
-        vote = str(rng.choice(["model_a", "model_b", "tie", "tie (bothbad)"]))
-        human.append({"model_a": a, "model_b": b, "winner": vote})
-        if number in LEFT_OUT or number >= N_JUDGED:
-            continue
-        texts = {"answer_a": f"{a} on {number}", "answer_b": f"{b} on {number}"}
-        winner = str(rng.choice(["model_a", "model_b"]))
-        row = {"model_a": a, "model_b": b, "winner": winner, "question": f"question {number}"}
-        judged.append(row | texts)
+        pair = {"model_a": a, "model_b": b}
+        human.append(pair | {"winner": str(rng.choice([*pair, "tie", "tie (bothbad)"]))})
+        if number not in LEFT_OUT and number < N_JUDGED:
+            texts = {"answer_a": f"{a} on {number}", "answer_b": f"{b} on {number}"}
+            row = pair | {"winner": str(rng.choice([*pair])), "question": f"question {number}"}
+            judged.append(row | texts)
     return human, judged
 
 
-def files(human: Rows, judged: Rows) -> dict[str, str]:
+def files(human, judged):
     """The release's files by path."""
     parts = {BATTLES: human, VERDICTS[0]: judged[:500], VERDICTS[1]: judged[500:]}
     return {path: pd.DataFrame(part).to_csv(index_label="") for path, part in parts.items()}

@@ -56,8 +56,7 @@ def data_set(name="set", votes=(), verdicts=(), changed=None, metadata=None, **m
 def said(judge, other, cells, start=0):
     """Votes, and verdicts in both orders, that make these counts of tp, fn, fp and tn."""
     sides = itertools.product((judge, other), repeat=2)
-    wanted = [cells[0], cells[1], cells[2], cells[3]]
-    pairs = [side for side, n in zip(sides, wanted, strict=True) for _ in range(n)]
+    pairs = [side for side, n in zip(sides, cells, strict=True) for _ in range(n)]
     numbered = list(enumerate(pairs, start))
     votes = [(item, judge, other, human) for item, (human, _) in numbered]
     orders = ((judge, other), (other, judge))

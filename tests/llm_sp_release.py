@@ -11,32 +11,25 @@ ROWS = [
     (True, True, [0.25, 0.5, 0.25], [0.25, 0.5, 0.25]),
     (False, False, [0.0, 1.0, 0.0], [0.125, 0.125, 0.75]),
 ]
-Row = dict[str, object]
 
 
-def row(number: int, judge: str, opponent: str) -> Row:
+def row(number, judge, opponent):
     """A row as the release has it; a text names its model and question."""
     mine, theirs, first, second = ROWS[number % len(ROWS)]
-    return {
-        "unique_id": f"q{number}",
-        "problem": f"question {number}?",
-        "assistent_1_answer": f"{judge} on {number}",
-        "assistent_2_answer": f"{opponent} on {number}",
-        "assistent_1_is_correct": mine,
-        "assistent_2_is_correct": theirs,
-        "game_1_spb_score": first,
-        "game_2_spb_score": second,
-        "game_1_output": "A",
-        "game_2_output": "T",
-    }
+    found = {"unique_id": f"q{number}", "problem": f"question {number}?"}
+    for place, who, right in ((1, judge, mine), (2, opponent, theirs)):
+        found[f"assistent_{place}_answer"] = f"{who} on {number}"
+        found[f"assistent_{place}_is_correct"] = right
+    scores = {"game_1_spb_score": first, "game_2_spb_score": second}
+    return found | scores | {"game_1_output": "A", "game_2_output": "T"}
 
 
-def path(of: str, judge: str, opponent: str) -> str:
+def path(of, judge, opponent):
     """Where the release has a file."""
     return f"sp/{of}/{judge.partition('-')[0]}/{judge}_{opponent}_eval.jsonl"
 
 
-def files(questions: int = 4) -> dict[str, str]:
+def files(questions=4):
     """The release's files by path."""
     return {
         path(of, judge, other): lines(*(row(n, judge, other) for n in range(questions)))

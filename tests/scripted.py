@@ -14,52 +14,42 @@ import json
 import math
 import random
 import threading
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from aiohttp import web
 
-Body = dict[str, Any]
 # What a request can meet, in place of or on top of the answer that it asked for.
 TRANSIENT = ("429", "500", "stall", "drop", "malformed", "error in 200")
 STALL = 10.0
 
 
-def logprob(p: float) -> float:
-    return math.log(p) if p > 0 else -9999.0
-
-
-def position(token: str, alternatives: dict[str, float]) -> Body:
+def position(token, alternatives):
     """One position of a reply: the token that was chosen and the list beside it."""
 
-    def entry(token: str, p: float) -> Body:
-        return {"token": token, "logprob": logprob(p), "bytes": list(token.encode())}
+    def entry(token, p):
+        logprob = math.log(p) if p > 0 else -9999.0
+        return {"token": token, "logprob": logprob, "bytes": list(token.encode())}
 
     listed = [entry(*alternative) for alternative in alternatives.items()]
     return entry(token, alternatives.get(token, 0.0)) | {"top_logprobs": listed}
 
 
-def completion(body: Body, positions: list[Body], finish: str = "stop", **message: Any) -> Body:
+def completion(body, positions, finish="stop", **message):
     """A chat completion as OpenAI writes it."""
     content = "".join(entry["token"] for entry in positions)
     said = {"role": "assistant", "content": content, "refusal": None} | message
     logprobs = {"content": positions} if body.get("logprobs") else None
     choice = {"index": 0, "message": said, "logprobs": logprobs, "finish_reason": finish}
-    prompt = sum(len(message["content"].split()) for message in body["messages"])
-    usage = {"prompt_tokens": prompt, "completion_tokens": len(positions)}
-    usage["total_tokens"] = prompt + len(positions)
-    head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": body["model"]}
-    return head | {"choices": [choice], "usage": usage}
+    return {"object": "chat.completion", "model": body["model"], "choices": [choice]}
 
 
-def share_of_a(body: Body) -> float:
+def share_of_a(body):
     """The rule's P(A), from the text of the prompt."""
     text = json.dumps(body["messages"]).encode()
     return (1 + int.from_bytes(hashlib.sha256(text).digest()[:2])) / (2**16 + 1)
 
 
-def by_rule(body: Body) -> Body:
+def by_rule(body):
     """`[[A]]` or `[[B]]`, with probabilities that the prompt decides."""
     a = share_of_a(body)
     listed = {"A": 0.9 * a, "B": 0.9 * (1 - a)} | {f"t{n}": 0.05 / 2**n for n in range(18)}
@@ -73,13 +63,13 @@ def by_rule(body: Body) -> Body:
 class ByModel:
     """A model folder behind the API: what comes next after a prefill, as vLLM takes it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         self.model = AutoModelForCausalLM.from_pretrained(folder)
 
-    def __call__(self, body: Body) -> Body:
+    def __call__(self, body):
         text = self.tokenizer.apply_chat_template(
             body["messages"], continue_final_message=True, tokenize=False
         )
@@ -91,7 +81,7 @@ class ByModel:
         return completion(body, [position(words[0], listed)], "length")
 
 
-def error(message: str, kind: str, code: str | None = None) -> str:
+def error(message, kind, code=None):
     return json.dumps({"error": {"message": message, "type": kind, "code": code}})
 
 
@@ -101,7 +91,10 @@ ERRORS = {
     "filter": (400, error("Filtered", "invalid_request_error", "content_filter")),
     "context": (400, error("Too long", "invalid_request_error", "context_length_exceeded")),
     "500": (500, error("Oops, {key}", "server_error")),
+    "malformed": (200, '{"choices": [{"index": 0,'),
+    "error in 200": (200, error("busy", "overloaded")),
 }
+JSON = "application/json"
 
 
 class Scripted:
@@ -120,55 +113,54 @@ class Scripted:
 
     def __init__(
         self,
-        answer: Callable[[Body], Body] = by_rule,
-        script: Iterable[str] = (),
+        answer=by_rule,
+        script=(),
         *,
-        always: str = "ok",
-        latency: float = 0.0,
-        faults: float = 0.0,
-        stall: float = STALL,
-        log: Path | None = None,
-    ) -> None:
+        always="ok",
+        latency=0.0,
+        faults=0.0,
+        stall=STALL,
+        log=None,
+    ):
         self.answer, self.latency, self.stall = answer, latency, stall
         self.script = itertools.chain(script, itertools.repeat(always))
         self.faults, self.draw = faults, random.Random(0)
-        self.received: list[tuple[str, dict[str, str], Body]] = []
+        self.received = []
         self.under_way = self.most_under_way = 0
         self.log = open(log, "a", buffering=1) if log else None  # noqa: SIM115
         self.url = ""
 
     @property
-    def bodies(self) -> list[Body]:
+    def bodies(self):
         return [body for _, _, body in self.received]
 
-    async def start(self) -> None:
+    async def start(self):
         app = web.Application(client_max_size=1 << 28)
         app.router.add_post("/v1/chat/completions", self.chat)
         self.runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self.runner.setup()
-        site = web.TCPSite(self.runner, "127.0.0.1", 0)
-        await site.start()
+        await web.TCPSite(self.runner, "127.0.0.1", 0).start()
         self.url = f"http://127.0.0.1:{self.runner.addresses[0][1]}/v1"
 
-    def __enter__(self) -> "Scripted":
+    def __enter__(self):
         """Serve from a thread of its own."""
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
         asyncio.run_coroutine_threadsafe(self.start(), self.loop).result(10)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         asyncio.run_coroutine_threadsafe(self.stop(), self.loop).result(10)
         self.loop.call_soon_threadsafe(self.loop.stop)
 
-    async def stop(self) -> None:
+    async def stop(self):
         await self.runner.cleanup()
         rest = asyncio.all_tasks() - {asyncio.current_task()}
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
 
-    async def chat(self, request: web.Request) -> web.StreamResponse:
+    async def chat(self, request):
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
         try:
@@ -176,7 +168,7 @@ class Scripted:
         finally:
             self.under_way -= 1
 
-    async def _chat(self, request: web.Request) -> web.StreamResponse:
+    async def _chat(self, request):
         body = await request.json()
         if not self.log:
             self.received.append((request.path, dict(request.headers), body))
@@ -192,12 +184,8 @@ class Scripted:
         if act in ERRORS:
             status, text = ERRORS[act]
             headers = {"Retry-After": "0.1"} if act == "429" else {}
-            said, kind = text.replace("{key}", key), "application/json"
-            return web.Response(status=status, text=said, headers=headers, content_type=kind)
-        if act == "malformed":
-            return web.Response(text='{"choices": [{"index": 0,', content_type="application/json")
-        if act == "error in 200":
-            return web.Response(text=error("busy", "overloaded"), content_type="application/json")
+            said = text.replace("{key}", key)
+            return web.Response(status=status, text=said, headers=headers, content_type=JSON)
         text = json.dumps(spoil(act, self.answer(body)))
         if act == "drop":
             half = web.StreamResponse(headers={"Content-Length": str(len(text))})
@@ -208,10 +196,10 @@ class Scripted:
             return half
         if self.log:
             self.log.write(body["messages"][0]["content"].partition(" ")[0] + "\n")
-        return web.Response(text=text, content_type="application/json")
+        return web.Response(text=text, content_type=JSON)
 
 
-def spoil(act: str, reply: Body) -> Body:
+def spoil(act, reply):
     """Make of a good reply one of the odd ones that endpoints give."""
     choice = reply["choices"][0]
     match act:
@@ -232,7 +220,7 @@ def spoil(act: str, reply: Body) -> Body:
     return reply
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--latency", type=float, default=0.05)
@@ -240,7 +228,7 @@ def main() -> None:
     given = parser.parse_args()
     server = Scripted(latency=given.latency, faults=given.faults, log=given.folder / "answered")
 
-    async def serve() -> None:
+    async def serve():
         await server.start()
         (given.folder / "address.new").write_text(server.url)
         (given.folder / "address.new").rename(given.folder / "address")

@@ -1,6 +1,5 @@
 """A release in the layout of LiveBench's, small and made up: six tables and a tie-break log."""
 
-import io
 import itertools
 import json
 
@@ -36,21 +35,20 @@ math | olympiad | The question is: prove {n}. The solution is: gap | 2,1 | Answe
 MARKS = "\n".join(f"{number + 1}. Criterion (1): met" for number in range(11))
 
 
-def log_cell(lines: list[str]) -> str:
+def log_cell(lines):
     """A notebook whose one output is this text."""
     output = {"output_type": "stream", "name": "stdout", "text": [line + "\n" for line in lines]}
     return json.dumps({"cells": [{"cell_type": "code", "source": [], "outputs": [output]}]})
 
 
-def livebench_files(rows: int, seed: int = 0) -> dict[str, str]:
+def livebench_files(rows, seed=0):
     """The files of a release with so many rows a task.
 
     Every judge leans to itself and to the first response; of three different votes the tie-breaker
     chooses one at random, and its number is looked up in the configured order.
     """
     rng = np.random.default_rng(seed)
-    files = {}
-    log: list[str] = []
+    files, log = {}, []
     for category, (path, gemini) in PATHS.items():
         models = [*CONFIGURED, gemini]
         log += ["", f"category: {category}"]
@@ -70,12 +68,10 @@ def livebench_files(rows: int, seed: int = 0) -> dict[str, str]:
                 total = int(rng.integers(5, 12))
                 record[f"{judge}_SCORING_{responder}"] = f"{total}.0" if scored else ""
                 record[f"{judge}_SR_{responder}"] = f"Justification:\n{MARKS}" if scored else ""
-            votes = []
-            for place, judge in enumerate(models):
-                lean = np.array([0.45, 0.25, 0.2])
-                lean[place] += 0.3
-                votes.append(models[rng.choice(3, p=lean / lean.sum())])
-                record[f"{judge}_PREFERENCE"] = votes[-1]
+            leans = np.array([0.45, 0.25, 0.2]) + 0.3 * np.eye(3)
+            votes = [models[rng.choice(3, p=lean / lean.sum())] for lean in leans]
+            named = [f"{judge}_PREFERENCE" for judge in models]
+            record |= zip(named, votes, strict=True)
             winner = max(votes, key=votes.count)
             if len(set(votes)) == 3:
                 winner = models[rng.integers(3)]
@@ -85,7 +81,5 @@ def livebench_files(rows: int, seed: int = 0) -> dict[str, str]:
             if category != "math":
                 record["majority_vote"] = winner
             records.append(record)
-        buffer = io.StringIO()
-        pd.DataFrame(records).to_csv(buffer, index=False)
-        files[FOLDER + path] = buffer.getvalue()
+        files[FOLDER + path] = pd.DataFrame(records).to_csv(index=False)
     return files | {"results.ipynb": log_cell(log)}

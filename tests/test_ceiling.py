@@ -21,9 +21,9 @@ from selfpref.tables.parts import part
 
 yaml = YAML()
 # By study its sets, then every task with its entries.
-SECTIONS = """
+SECTIONS = YAML(typ="safe").load("""
 wataoka:
-  datasets: {own: {reader: prompts}}
+  datasets: {own: &own {reader: prompts, source: params.yaml}}
   label: {}
   respond: {one: &chat {prompts: chat, max_tokens: 30, temperature: 1.0}, two: *chat}
   judge:
@@ -34,7 +34,7 @@ wataoka:
     one: {prompts: chat, questions: {own: 2}}
     two: {prompts: chat, without_prompt: []}
 livebench:
-  datasets: {own: {reader: livebench-hub}}
+  datasets: {own: {<<: *own, reader: livebench-hub}}
   categories: {list: {responders: [one, two, anna], judges: [one, two], tie_breaker: two, start: 1,
     end: 3}}
   respond: {one: &writing {prompts: plain, max_tokens: 30, temperature: 1.0}, two: *writing}
@@ -43,25 +43,19 @@ livebench:
     two: {prompts: plain, min_mass: 0.1, orders: seeded, <<: *sampled}
   tie_break: {two: &plain {prompts: plain, min_mass: 0.1}}
 panickssery:
-  datasets: {own: {reader: articles, articles: 4, train: 1}}
+  datasets: {own: {<<: *own, reader: articles, articles: 4, train: 1}}
   respond: {one: *writing, two: *writing}
   finetune: {host: {model: two, prompts: plain, min_mass: 0.1, method: export, evaluators: {
     self: {on: own, variant: self-recognition, articles: 1, replay: 0.5}}}}
   recognise: {one: *plain, two: {<<: [*plain, *sampled]}}
 xu:
-  datasets: {words: {reader: commongen-hard}, sums: {reader: math}}
+  datasets: {words: {<<: *own, reader: commongen-hard}, sums: {<<: *own, reader: math}}
   refine:
     one: {tasks: [coverage, correctness], external: two, best_of: [1, 3], rounds: [2, 4],
       arms: [accept-all, accept-random, external, noise], steps: 3,
       feedback_tokens: 20, <<: *writing}
     two: {tasks: [coverage], external: two, steps: 2, feedback_tokens: 20, <<: *writing}
-"""
-TASKS = [
-    (study, task, uses)
-    for study, section in YAML(typ="safe").load(SECTIONS).items()
-    for task, uses in section.items()
-    if task not in ("datasets", "label", "categories")
-]
+""")
 
 
 class Says:
@@ -83,10 +77,9 @@ def write(study, part, category, number, metadata, responses=()):
     names = [f"{part}/{n}" for n in range(number)]
     said = [[{"role": "user", "content": f"question {name} for {study}"}] for name in names]
     items = {"item_id": names, "cluster": names, "messages": said, "category": category}
-    items["metadata"] = [metadata % {"n": n} for n in range(number)]
-    made = {"items": pd.DataFrame(items), "responses": responses, "labels": ()}
-    for table in ("items", "responses", *(["labels"] if study == "wataoka" else [])):
-        filled = tables.fill(made[table], table, study=study)
+    items["metadata"] = [metadata % n for n in range(number)]
+    for table, rows in {"items": pd.DataFrame(items), "responses": responses, "labels": ()}.items():
+        filled = tables.fill(rows, table, study=study)
         tables.write(filled, table, paths.table_dir("live", table, study) / f"{part}.parquet")
 
 
@@ -98,9 +91,7 @@ class Repository:
         self.params = yaml.load((STAGED / "profiles/live.yaml").read_text())
         served = {"engine": "openai", "base_url": server.url, "server": "vllm", "retries": 0}
         self.params["models"] = {name: served | {"model": name} for name in ("one", "two")}
-        for study, section in YAML(typ="safe").load(SECTIONS).items():
-            for entry in section["datasets"].values():
-                entry["source"] = "params.yaml"
+        for study, section in SECTIONS.items():
             self.params[study].update(section)
 
     def load(self):
@@ -119,12 +110,10 @@ def repository(repository, monkeypatch):
     monkeypatch.setenv("SELFPREF_STORE", str(repository / "store.sqlite"))
     there = [{"item_id": f"own/{n}", "responder": "anna", "text": str(n)} for n in range(1, 4)]
     for study in ("wataoka", "livebench", "panickssery"):
-        write(study, "own", "list", 4, '{"index": %(n)s, "task": "none"}', there)
-    for name, task, kind in (
-        ("words", "coverage", "commongen"),
-        ("sums", "correctness", "mathematics"),
-    ):
-        write("xu", name, kind, 2, f'{{"task": "{task}", "concepts": ["dog", "word"]}}')
+        write(study, "own", "list", 4, '{"index": %s, "task": "none"}', there)
+    requested = '{"task": "%s", "concepts": ["dog", "word %%s"]}'
+    write("xu", "words", "commongen", 2, requested % "coverage")
+    write("xu", "sums", "mathematics", 2, requested % "correctness")
     with Scripted(Says()) as server:
         yield Repository(repository / "params.yaml", server)
 
@@ -140,10 +129,10 @@ def test_no_stage_asks_more_than_was_known_before(repository):
     # Of likelihoods, which no server gives: of two questions twice each text, of all once.
     for name, calls in {"one": 2 * (3 + 3), "two": 3 + 3 + 3 + 2}.items():
         assert row(before, f"wataoka.perplexity.{name}", name)["calls"] == calls
-    for study, task, uses in TASKS:
+    for study, task, uses in params.tasks():
         for key, use in uses.items() if task != "perplexity" else ():
             stages.add(stage := f"{study}.{task}.{key}")
-            models = {model := use.get("model", key), use.get("external", model)}
+            models = {model := getattr(use, "model", key), getattr(use, "external", model)}
             earlier = {name: len(repository.asked(name)) for name in models}
             made = registry.make(params, study, task, key)
             if task != "finetune":
@@ -192,12 +181,10 @@ def test_what_is_not_read_yet_is_not_counted(repository):
 
 
 def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(repository, capsys):
-    models = repository.params["models"]
-    two = models["two"]
+    one, two = repository.params["models"].values()
     rows = ceiling.bounds(repository.load())
-    calls = rows.loc[rows["model"].eq("two"), "calls"].sum()
-    two["max_calls"] = int(calls) - 1
-    models["one"]["max_calls"] = 1_000_000
+    calls = int(rows.loc[rows["model"].eq("two"), "calls"].sum())
+    one["max_calls"], two["max_calls"] = 1_000_000, calls - 1
     params = repository.load()
     assert main(["check", "--out", "checked"]) == 1
     told = capsys.readouterr().err
@@ -209,13 +196,13 @@ def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(reposit
     ceiling.refuse(params.model_copy(update={"models": {"one": params.models["one"]}}))
     with pytest.raises(SelfprefError, match=r"models\.two\.max_calls"):
         ceiling.refuse(params.model_copy(update={"models": {"two": params.models["two"]}}))
-    two["max_calls"] = int(calls)
+    two["max_calls"] = calls
     repository.load()
     assert main(["check"]) == 0
+    assert f"At most {rows['calls'].sum():,} calls" in capsys.readouterr().out
     # Nothing is asked where the store answers.
     repository.params["offline"] = True
     repository.load()
-    capsys.readouterr()
     assert main(["check"]) == 0
     assert capsys.readouterr().out == ""
     assert not repository.server.received

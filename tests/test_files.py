@@ -45,17 +45,15 @@ def test_no_file_takes_the_place_of_a_folder_or_stands_where_none_may(tmp_path, 
     monkeypatch.chdir(tmp_path)
     # Modes do not hold for root; what the system says of a mode is not ours to test.
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != Path("shut"))
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "shut").mkdir()
-    for path in ("folder/kept", "file"):
-        (tmp_path / path).write_text("kept")
-    (tmp_path / "link").symlink_to("folder")
+    for made in ("folder", "shut"):
+        Path(made).mkdir()
+    Path("file").write_text("kept")
+    Path("link").symlink_to("folder")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(SelfprefError) as refused:
+    with pytest.raises(SelfprefError, match=f"^{Path(name)}: "):
         write_text(Path(name), "lost")
-    assert str(refused.value).startswith(f"{Path(name)}: ")
     assert sorted(tmp_path.rglob("*")) == before
-    assert (tmp_path / "folder/kept").read_text() == (tmp_path / "file").read_text() == "kept"
+    assert Path("file").read_text() == "kept"
     assert Path("/dev/null").is_char_device()
 
 

@@ -1,6 +1,7 @@
 """A stage's parameters: what dvc.yaml declares, handed to its notebook and gathered there."""
 
 import shlex
+import shutil
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
@@ -23,16 +24,21 @@ PROFILES = {
 }
 
 
+def prepared(folder, params):
+    """A folder in which these parameters are active, for DVC and nothing else."""
+    shutil.copy(REPOSITORY / "dvc.yaml", folder)
+    shutil.copy(params, folder / "params.yaml")
+    Repo.init(str(folder), no_scm=True).close()
+    return folder
+
+
 @pytest.fixture(scope="module")
 def repositories(tmp_path_factory):
-    """For each profile a folder in which it is active, with dvc.yaml and nothing else."""
-    made = {}
-    for profile, path in PROFILES.items():
-        made[profile] = tmp_path_factory.mktemp(profile)
-        for name, text in (("dvc.yaml", REPOSITORY / "dvc.yaml"), ("params.yaml", path)):
-            (made[profile] / name).write_text(text.read_text())
-        Repo.init(str(made[profile]), no_scm=True).close()
-    return made
+    """For each profile a folder in which it is active."""
+    return {
+        profile: prepared(tmp_path_factory.mktemp(profile), path)
+        for profile, path in PROFILES.items()
+    }
 
 
 @cache
@@ -144,9 +150,6 @@ def test_what_a_notebook_changes_is_what_it_gathers(repositories, monkeypatch):
     assert changed(min_mass=0.25) == changed().model_copy(update={"min_mass": 0.25})
     with pytest.raises(SelfprefError, match=r"params\.yaml: wataoka\.judge\.judges\.min_mass: "):
         changed(min_mass=2.0)
-    for name, told in {
-        "wataoka-jugde@judges": "dvc.yaml: 'wataoka-jugde' is missing",
-        "wataoka-judge@judge": "params.yaml: 'judge' is missing",
-    }.items():
-        with pytest.raises(SelfprefError, match=told):
-            section_of(name)
+    for name, file in {"jugde@judges": "dvc.yaml", "judge@judge": "params.yaml"}.items():
+        with pytest.raises(SelfprefError, match=rf"{file}: '.*' is missing"):
+            section_of(f"wataoka-{name}")

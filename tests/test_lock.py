@@ -50,8 +50,7 @@ def test_what_is_asked_for_is_locked_with_hashes_and_nothing_else(name):
         found = [pin for pin in pins if pin.name == canonicalize_name(requirement.name)]
         assert found, requirement
         for pin in found:
-            (exact,) = pin.specifier
-            assert requirement.specifier.contains(exact.version), (requirement, pin)
+            assert requirement.specifier.contains(str(pin.specifier)[2:]), (requirement, pin)
     text = (REQUIREMENTS / f"{name}.txt").read_text()
     assert text.count("==") <= text.count(" \\\n    --hash=sha256:")
     # Weights are no dependency of anything.
@@ -90,6 +89,5 @@ def test_what_an_extra_holds_is_enough_to_import_its_rooms(extra):
         if not locked & {canonicalize_name(owner) for owner in owners}
     ]
     assert {"torch", "transformers"} <= set(absent)
-    command, given = [sys.executable, "-c", IMPORTING], json.dumps([absent, sorted(HELD[extra])])
-    found = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
-    assert not found.returncode, found.stderr
+    given = json.dumps([absent, sorted(HELD[extra])])
+    subprocess.run([sys.executable, "-c", IMPORTING], input=given, text=True, check=True)

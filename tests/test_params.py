@@ -49,10 +49,8 @@ def test_switching_saves_the_active_file_to_its_own_profile(repository, capsys):
     assert params.read_text() == (repository / "profiles/recorded.yaml").read_text() == edited
     # What is unknown or broken changes nothing.
     (repository / "profiles/demo.yaml").write_text("profile: demo\nsed: 1\n")
-    for name, told in {
-        "lab": "profiles/lab.yaml: no such profile; choose one of: demo, paper-xu, recorded",
-        "demo": "demo.yaml: sed",
-    }.items():
+    known = "no such profile; choose one of: demo, paper-xu, recorded"
+    for name, told in {"lab": f"profiles/lab.yaml: {known}", "demo": "demo.yaml: sed"}.items():
         assert main(["use", name]) == 1
         assert capsys.readouterr().err.startswith(f"error: {told}")
     assert params.read_text() == edited

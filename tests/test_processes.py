@@ -11,11 +11,12 @@ import pytest
 from selfpref import processes
 from selfpref.processes import each
 
-LOOK = (
-    "import os, pyarrow; from selfpref import processes, tables; {}; "
-    "print(pyarrow.default_memory_pool().backend_name, "
-    "processes.SETTINGS.items() <= os.environ.items())"
-)
+LOOK = """
+import os, pyarrow
+from selfpref import processes, tables
+{}
+print(pyarrow.default_memory_pool().backend_name, processes.SETTINGS.items() <= os.environ.items())
+"""
 
 
 def look(then, **environment):

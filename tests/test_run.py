@@ -44,19 +44,13 @@ def dvc(folder, *arguments):
         "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
         "sys.exit(process.wait())\n"
     )
-    return subprocess.Popen(
-        [sys.executable, str(program)],
-        cwd=folder,
-        env=ENVIRONMENT,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    settings = {"cwd": folder, "env": ENVIRONMENT, "text": True, "start_new_session": True}
+    return subprocess.Popen([sys.executable, program], stderr=subprocess.PIPE, **settings)
 
 
-def wait_for(condition, seconds=120.0):
-    end = time.monotonic() + seconds
-    while not condition():
+def wait_for(path):
+    end = time.monotonic() + 120
+    while not path.exists():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
 
@@ -100,9 +94,8 @@ def test_a_failure_is_told_shortly_on_the_terminal_and_leaves_the_former_copy(no
 def test_a_page_has_no_html_of_captions_and_no_number_of_a_process():
     shown = nbformat.v4.new_output("display_data", {"text/markdown": "judge <script>, p < 1"})
     told = "/tmp/ipykernel_23/12.py:14: UserWarning: x\n"
-    cell = nbformat.v4.new_code_cell(
-        "", outputs=[shown, nbformat.v4.new_output("stream", text=told)]
-    )
+    outputs = [shown, nbformat.v4.new_output("stream", text=told)]
+    cell = nbformat.v4.new_code_cell(outputs=outputs)
     caption, warning = normalise(nbformat.v4.new_notebook(cells=[cell])).cells[0].outputs
     assert caption["data"]["text/markdown"] == "judge &lt;script>, p &lt; 1"
     assert warning["text"] == "a cell:14: UserWarning: x\n"
@@ -113,7 +106,7 @@ def test_the_kernel_ends_with_a_killed_dvc(notebook, tmp_path):
     source = notebook("a = 1", "open('started', 'w').close()\nimport time\ntime.sleep(60)")
     with dvc(tmp_path, str(source), "out.ipynb") as process:
         try:
-            wait_for((tmp_path / "started").exists)
+            wait_for(tmp_path / "started")
             children = psutil.Process(process.pid).children(recursive=True)
             assert len(children) >= 2
         finally:
@@ -132,7 +125,7 @@ def test_ctrl_c_lets_the_cell_end_cleanly(notebook, tmp_path):
         "    time.sleep(0.5)\n    open('kept', 'w').close()\n    raise",
     )
     with dvc(tmp_path, str(source), "out.ipynb") as process:
-        wait_for((tmp_path / "started").exists)
+        wait_for(tmp_path / "started")
         # What a terminal does; dvc itself waits for its stage.
         os.killpg(process.pid, signal.SIGINT)
         _, told = process.communicate(timeout=120)

@@ -112,15 +112,12 @@ BY_HAND = re.compile(r"(?<![\w.,/-])\d+(?:\.\d+)?(?![\w-])")
 @pytest.mark.parametrize("study", ["wataoka", "panickssery", "xu", "livebench", "beyond"])
 def test_no_number_of_a_sentence_is_written_by_hand_and_every_word_is_true(study):
     cells = nbformat.read(REPOSITORY / f"notebooks/{study}.ipynb", 4).cells
-    texts = [
-        part.value
-        for call in ast.walk(ast.parse("\n".join(c.source for c in cells if "code" in c.cell_type)))
-        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "say"
-        for string in ast.walk(call.args[0])
-        if isinstance(string, ast.JoinedStr)
-        for part in string.values
-        if isinstance(part, ast.Constant)
-    ]
+    code = ast.parse("\n".join(cell.source for cell in cells if cell.cell_type == "code"))
+    calls = [call for call in ast.walk(code) if isinstance(call, ast.Call)]
+    told = [call.args[0] for call in calls if getattr(call.func, "id", "") == "say"]
+    strings = [one for text in told for one in ast.walk(text) if isinstance(one, ast.JoinedStr)]
+    parts = [part for string in strings for part in string.values]
+    texts = [part.value for part in parts if isinstance(part, ast.Constant)]
     assert texts
     assert {one for text in texts for one in BY_HAND.findall(NAMED.sub("", text))} <= {"0", "1"}
     sentences = said(STAGED / f"figures/recorded/{study}")

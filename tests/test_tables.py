@@ -24,14 +24,12 @@ def folder(repository):
 
 
 def test_rows_come_back_sorted_by_key_with_lists_name_by_name_and_gaps_missing(folder):
-    names = [["b", "a"], ["a", "b", "c"], ["a", "c"], ["a", "b"], ["aa", "b"]]
-    rows = [
-        VERDICT | {"candidates": pair, "choice": pair[0], "probabilities": None} for pair in names
-    ]
+    names = [[*pair] for pair in ("ba", "abc", "ac", "ab")] + [["aa", "b"]]
+    rows = [VERDICT | {"candidates": c, "choice": c[0], "probabilities": None} for c in names]
     gap = {"repeat": 1, "mass": None, "choice": None, "status": "refused", "probabilities": [0, 1]}
     rows = pd.DataFrame([*rows, VERDICT | gap])
     table = tables.validate(rows, "verdicts", "here")
-    wanted = [["a", "b"], ["a", "b", "c"], ["a", "c"], ["aa", "b"], ["b", "a"], ["b", "a"]]
+    wanted = [[*pair] for pair in ("ab", "abc", "ac")] + [["aa", "b"]] + [["b", "a"]] * 2
     assert table["candidates"].tolist() == wanted
     assert table["probabilities"].tolist() == [None] * 5 + [[0.0, 1.0]]
     assert table["repeat"].tolist() == [0] * 5 + [1]
@@ -58,17 +56,14 @@ def test_only_what_is_wanted_is_read_and_a_damaged_file_is_named(folder):
 
 def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(folder):
     for part, texts in (("one", {"one/1": "four"}), ("model", {"one/1": "", "two/1": "seven.."})):
-        rows = [
-            RESPONSE | {"item_id": item, "responder": part, "text": text}
-            for item, text in texts.items()
-        ]
-        tables.write(pd.DataFrame(rows), "responses", folder / f"responses/{part}.parquet")
-        verdict = VERDICT | {"item_id": "one/1", "judge": part}
-        tables.write(pd.DataFrame([verdict]), "verdicts", folder / f"verdicts/{part}.parquet")
+        rows = pd.DataFrame({"item_id": texts.keys(), "text": texts.values(), "responder": part})
+        verdicts = pd.DataFrame([VERDICT | {"item_id": "one/1", "judge": part}])
+        responses = tables.fill(rows, "responses", study="wataoka")
+        STUDY.write("recorded", part, verdicts=verdicts, responses=responses)
     # A data set is what has items; rows of another one are nobody's.
     item = {"study": "wataoka", "item_id": "one/1", "cluster": "one/1", "messages": []}
     for part, rows in (("one", [item]), ("read", [])):
-        tables.write(tables.fill(rows, "items"), "items", folder / f"items/{part}.parquet")
+        STUDY.write("recorded", part, items=tables.fill(rows, "items"))
     found = STUDY.by_dataset("recorded", TABLES)
     assert list(found) == ["one"]
     responses = found["one"]["responses"]

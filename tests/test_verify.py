@@ -26,8 +26,7 @@ def test_a_byte_in_any_file_that_a_profile_made_is_a_difference(tmp_path, monkey
     (tmp_path / page).unlink()
     two = verify.made(tmp_path, "lab")
     assert two.keys() == {figure, weights}
-    told = [f"differs: {figure}", f"only in run 1: {page}"]
-    assert verify.differences(one, two) == told
+    assert verify.differences(one, two) == [f"differs: {figure}", f"only in run 1: {page}"]
     assert verify.differences(two, one)[1] == f"only in run 2: {page}"
     # A run that made nothing proves nothing.
     for runs, status in (([one, one], 0), ([one, two], 1), ([{}, {}], 1)):

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -64,19 +65,16 @@ def differences(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
         yield f"{len(old)} rows, now {len(new)}"
         return
     for name in old.columns.intersection(new.columns, sort=False):
-        before, after = (
-            pd.to_numeric(side[name], errors="coerce").astype(float) for side in (old, new)
-        )
+        read = partial(pd.to_numeric, errors="coerce")
+        before, after = read(old[name]).astype(float), read(new[name]).astype(float)
         same = np.isclose(before, after, rtol=TOLERANCE, atol=TOLERANCE)
         same |= old[name].eq(new[name]).to_numpy(dtype=bool, na_value=False)
         if not pd.api.types.is_string_dtype(old[name]):
             same |= (before.isna() & after.isna()).to_numpy()
         if not same.all():
             row = int(np.argmin(same))
-            yield (
-                f"{name}: {(~same).sum()} of {len(old)} rows, first in row {row + 1}: "
-                f"{old[name].iloc[row]} is now {new[name].iloc[row]}"
-            )
+            told = f"{old[name].iloc[row]} is now {new[name].iloc[row]}"
+            yield f"{name}: {(~same).sum()} of {len(old)} rows, first in row {row + 1}: {told}"
 
 
 def compared(old: dict[str, Path], new: dict[str, Path]) -> tuple[list[str], int]:
@@ -105,9 +103,7 @@ def compared(old: dict[str, Path], new: dict[str, Path]) -> tuple[list[str], int
 
 def main() -> int:
     """Compare, print and tell by the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("profile")
     parser.add_argument("--with", dest="other", required=True, help="a revision or a folder")
     parser.add_argument("--study", default="", help="one study alone")
@@ -125,11 +121,9 @@ def main() -> int:
         old = tables(folder, args.profile, args.study)
         told, dropped = compared(old, new)
     failed = [line for line in told if line[0] != "+"]
-    print(*told, sep="\n", end="\n" if told else "")
-    print(
-        f"{args.profile}: {len(old.keys() & new.keys())} tables compared, {len(failed)} "
-        f"differences, {dropped} tables and columns dropped as listed"
-    )
+    counted = f"{len(old.keys() & new.keys())} tables compared, {len(failed)} differences"
+    ends = f"{args.profile}: {counted}, {dropped} tables and columns dropped as listed"
+    print(*told, ends, sep="\n")
     return int(bool(failed) or not old)
 
 

@@ -26,7 +26,7 @@ DIFFERENCES = ADDRESSES.pop("differences")
 ADDRESS = re.compile(r"(?P<frame>[\w/]+)(\[(?P<rows>.+)\])?\.(?P<value>.+)")
 SEEDS = (0, 1, 2, 3, 4)
 # The lines of the testbed's seed, and of sampling.
-SEEDED, SAMPLED = r"^  seeds: \[(\d+)\]$", r"^seed: (\d+)$"
+SEEDED, SAMPLED = r"(?m)^  seeds: \[(\d+)\]$", r"(?m)^seed: (\d+)$"
 OUT = ROOT / "docs" / "lab-reference"
 
 
@@ -36,15 +36,10 @@ def of_seed(params: str, seed: int) -> str:
     Models, data sets and their names are the seed's. The seed of sampling moves along: names that
     two runs share, such as `notes`, would otherwise be given the same draws.
     """
-    old, own = (int(re.findall(where, params, re.MULTILINE)[0]) for where in (SEEDED, SAMPLED))
-    for former, new in (
-        (rf"\bseed-{old}\b", f"seed-{seed}"),
-        (rf"\bseed: {old}\b", f"seed: {seed}"),
-        (SEEDED, f"  seeds: [{seed}]"),
-        (SAMPLED, f"seed: {own + seed - old}"),
-    ):
-        params = re.sub(former, new, params, flags=re.MULTILINE)
-    return params
+    old, own = (int(re.findall(where, params)[0]) for where in (SEEDED, SAMPLED))
+    params = re.sub(rf"\bseed(-|: ){old}\b", rf"seed\g<1>{seed}", params)
+    params = re.sub(SEEDED, f"  seeds: [{seed}]", params)
+    return re.sub(SAMPLED, f"seed: {own + seed - old}", params)
 
 
 def run(seed: int) -> Path:
@@ -97,14 +92,10 @@ def over_seeds(runs: Mapping[int, Path]) -> pd.DataFrame:
 
 def collected() -> str:
     """When, from what and where the seeds were run."""
-    head = ["git", "rev-parse", "--short", "HEAD"]
-    commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    told = subprocess.run(["lscpu"], capture_output=True, text=True, check=False).stdout
-    name = re.search(r"(?m)^Model name: +(.+)$", told)
-    return (
-        f"Collected on {datetime.now(UTC):%Y-%m-%d} at commit {commit.strip()}; "
-        f"{name[1] if name else 'unknown processor'}; torch {version('torch')}."
-    )
+    commit = subprocess.getoutput(f"git -C '{ROOT}' rev-parse --short HEAD")
+    name = re.search(r"(?m)^Model name: +(.+)$", subprocess.getoutput("lscpu"))
+    made = f"{name[1] if name else 'unknown processor'}; torch {version('torch')}."
+    return f"Collected on {datetime.now(UTC):%Y-%m-%d} at commit {commit}; {made}"
 
 
 def main(seeds: Sequence[int]) -> int:

@@ -17,12 +17,17 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = {
-    "base": [],
-    "pipeline": ["--extra", "pipeline"],
-    "models": ["--extra", "models"],
-    "dev": ["--group", "dev"],
-}
+EXTRAS = {name: ["--extra", name] for name in ("pipeline", "models")}
+LOCKS = {"base": [], **EXTRAS, "dev": ["--group", "dev"]}
+WRITTEN = "written by `make lock` from pyproject.toml; edit that file instead."
+ENVIRONMENT = f"""# W{WRITTEN[1:]}
+name: selfpref
+channels: [conda-forge, nodefaults]
+dependencies:
+  - python=3.11
+  - pip
+  - pip:
+"""
 
 
 def pins(lock: str) -> list[str]:
@@ -43,17 +48,8 @@ def every_pin(requirements: Path) -> list[str]:
 
 def environment(requirements: Path) -> str:
     """The conda environment: Python, and through pip exactly the pins of every lock."""
-    head = [
-        "# Written by `make lock` from pyproject.toml; edit that file instead.",
-        "name: selfpref",
-        "channels: [conda-forge, nodefaults]",
-        "dependencies:",
-        "  - python=3.11",
-        "  - pip",
-        "  - pip:",
-    ]
-    entries = [f"      - {pin}" for pin in (*every_pin(requirements), "-e .")]
-    return "\n".join([*head, *entries, ""])
+    entries = (f"      - {pin}\n" for pin in (*every_pin(requirements), "-e ."))
+    return ENVIRONMENT + "".join(entries)
 
 
 def compile_lock(*options: str) -> str:
@@ -64,7 +60,7 @@ def compile_lock(*options: str) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
-def main(options: list[str]) -> int:
+def main(options: list[str]) -> None:
     """Resolve everything once, then write each subset under that resolution."""
     requirements = ROOT / "requirements"
     with tempfile.TemporaryDirectory() as scratch:
@@ -77,18 +73,12 @@ def main(options: list[str]) -> int:
             under = ["--constraints", str(everything), "--generate-hashes"]
             lock = compile_lock(*extra, *omit, *under)
             lock = lock.replace(f", -c {everything}", "").replace(f"-c {everything}, ", "")
-            head = (
-                f"# {name}: written by `make lock` from pyproject.toml; edit that file instead.\n"
-            )
-            (requirements / f"{name}.txt").write_text(head + lock)
+            (requirements / f"{name}.txt").write_text(f"# {name}: {WRITTEN}\n{lock}")
         torch = next(pin for pin in pins(everything.read_text()) if pin.startswith("torch=="))
-    (requirements / "torch.txt").write_text(
-        "# No hashes: the CPU and the CUDA wheel share this version (docs/reproducibility.md).\n"
-        f"{torch}\n"
-    )
+    told = "No hashes: the CPU and the CUDA wheel share this version (docs/reproducibility.md)."
+    (requirements / "torch.txt").write_text(f"# {told}\n{torch}\n")
     (ROOT / "environment.yml").write_text(environment(requirements))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -24,15 +24,9 @@ ALONE = ("vicuna80",)
 # Of how many questions the responses are read, drawn by their ids; of the others all are.
 QUESTIONS = {"llm-sp": 180}
 FILE = paths.root() / "data" / "published" / "perplexities.csv"
-COLUMNS = {
-    "item_id": "item",
-    "responder": "responder",
-    "judge": "reader",
-    "conditional": "given_prompt",
-    "sum_nll": "nats",
-    "n_tokens": "tokens",
-    "n_bytes": "bytes",
-}
+COLUMNS = {"item_id": "item", "responder": "responder", "judge": "reader"}
+COLUMNS |= {"conditional": "given_prompt", "sum_nll": "nats"}
+COLUMNS |= {"n_tokens": "tokens", "n_bytes": "bytes"}
 
 
 def read(params: Params, live: Params, dataset: str) -> pd.DataFrame:

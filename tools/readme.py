@@ -36,8 +36,7 @@ def claimed(table: pd.DataFrame, study: str) -> str:
 
 def over_seeds(quantity: str) -> str:
     """A quantity of the testbed: its mean over the seeds, the least and the greatest value."""
-    mean, least, greatest = SEEDS.loc[quantity, ["mean", "min", "max"]]
-    text = f"{mean:.2f} [{least:.2f} to {greatest:.2f}]"
+    text = "{mean:.2f} [{min:.2f} to {max:.2f}]".format(**SEEDS.loc[quantity])
     return text.replace("-", "\N{MINUS SIGN}")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref import paths
+from selfpref.files import write_text
 from selfpref.studies.xu.truths import chrf, quantile_map
 
 KEY = ["item_id", "responder", "step"]
@@ -48,10 +49,9 @@ def main() -> None:
     table["r"] = groups[["mapped", "mqm"]].corr().iloc[::2, 1].to_numpy()
     made = {"chrf_mqm": pd.DataFrame({"chrf": scale[0], "mqm": scale[1]})}
     for name, one in (made | {"chrf_mqm_errors": table.reset_index()}).items():
-        one.to_csv(
-            paths.published_file(name), index=False, float_format="%.4f", lineterminator="\n"
-        )
-        print(one.to_string())
+        text = one.to_csv(index=False, float_format="%.4f", lineterminator="\n")
+        write_text(paths.published_file(name), text)
+        print(text)
 
 
 if __name__ == "__main__":

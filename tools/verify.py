@@ -10,6 +10,7 @@ model folders under data/, and the executed notebooks.
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,11 +28,11 @@ def made(root: Path, profile: str) -> dict[str, str]:
     """
     found = {}
     for path in sorted(path for top in TOPS for path in (root / top / profile).rglob("*")):
-        place = path.relative_to(root)
-        unfinished = path.suffix == ".new" or any(part.startswith(".") for part in place.parts)
-        page = place.parts[0] == "report" and path.suffix != ".ipynb"
-        if path.is_file() and not (unfinished or page or ".failed." in path.name):
-            found[str(place)] = hashlib.sha256(path.read_bytes()).hexdigest()
+        place = str(path.relative_to(root))
+        page = place.startswith("report/") and path.suffix != ".ipynb"
+        unfinished = re.search(r"\.new$|/\.|\.failed\.", place)
+        if path.is_file() and not (unfinished or page):
+            found[place] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
 
 
@@ -51,8 +52,7 @@ def ran(folder: Path, *command: str) -> None:
     Raises:
         CalledProcessError: It failed, and has said why.
     """
-    own = {"PYTHONPATH": str(folder / "src")}
-    own["SELFPREF_STORE"] = str(folder / ".cache" / "store.sqlite")
+    own = {"PYTHONPATH": f"{folder}/src", "SELFPREF_STORE": f"{folder}/.cache/store.sqlite"}
     subprocess.run(command, cwd=folder, env=os.environ | own, check=True)
 
 

@@ -105,8 +105,8 @@ def use(arguments: Arguments) -> None:
         return
     if not wanted.is_file():
         others = sorted({path.stem for path in wanted.parent.glob("*.yaml")} | {current})
-        told = f"no such profile; choose one of: {', '.join(others)}"
-        raise SelfprefError(f"profiles/{wanted.name}: {told}")
+        told = f"profiles/{wanted.name}: no such profile; choose one of: {', '.join(others)}"
+        raise SelfprefError(told)
     load(wanted)
     write_text(paths.profile_file(current), params.read_text())
     write_text(params, wanted.read_text())
@@ -176,9 +176,14 @@ def measure(arguments: Arguments) -> int:
         raise SelfprefError(f"{twice[0]}: {told}; give another name")
     for path in written:
         check_place(path)
-    taken = {name: getattr(arguments, name) for name in ("judge", "votes", "wanted")}
-    taken |= {name: dict(getattr(arguments, name)) for name in ("alias", "columns")}
-    found = read(*arguments.judgments, **taken)
+    found = read(
+        *arguments.judgments,
+        judge=arguments.judge,
+        votes=arguments.votes,
+        wanted=arguments.wanted,
+        alias=dict(arguments.alias),
+        columns=dict(arguments.columns),
+    )
     if arguments.json:
         card = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
         write_text(arguments.json, f"{card}\n")

@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,9 +38,6 @@ SETTINGS = {
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-# jsonschema imports this package to check a format that no notebook uses, for two seconds; without
-# it jsonschema skips that check (it is there only because `jupyter` asks for every format).
-UNWANTED = "rfc3987_syntax"
 # Bytes: many times what the package takes when it is compiled.
 LITTLE_DISK = 2**26
 
@@ -53,7 +49,9 @@ def settle() -> None:
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
-    sys.modules.setdefault(UNWANTED, None)  # type: ignore[arg-type]
+    # jsonschema imports this package to check a format that no notebook uses, for two seconds;
+    # without it jsonschema skips that check (`jupyter` asks for every format).
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
 def processors() -> int:
@@ -87,12 +85,10 @@ def each(work: Callable[..., Result], calls: Sequence[tuple[object, ...]]) -> li
 
 def _end_with_parent() -> None:
     """A killed stage must not leave workers behind."""
-    parent = parent_process()
-    if parent is None:
-        return
 
-    def watch(sentinel: int) -> None:
-        wait([sentinel])
-        os._exit(1)
+    def watch() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
 
-    threading.Thread(target=watch, args=(parent.sentinel,), daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()

@@ -12,7 +12,6 @@ OPTIONS = (
     re.compile(r"answer is\W*([A-J])\b"),
     re.compile(r"\(([A-J])\)|^\W*([A-J])[.):]", re.MULTILINE),
 )
-LONE = re.compile("[\ud800-\udfff]")
 LOST = "\N{REPLACEMENT CHARACTER}"
 # Control characters but for line breaks and tabs, what turns the direction of writing, and halves.
 HIDDEN = re.compile(
@@ -25,7 +24,7 @@ def whole(text: str) -> str:
 
     An answer that is cut off in the middle of an emoji ends in one.
     """
-    return LONE.sub(LOST, text)
+    return re.sub("[\ud800-\udfff]", LOST, text)
 
 
 def visible(text: str) -> str:

@@ -2,5 +2,4 @@
 
 run         a notebook with the parameters of its stage, by papermill
 ceiling     how many calls and tokens the stages ask at most
-profiles    which params.yaml is active
 """

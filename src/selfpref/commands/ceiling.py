@@ -22,7 +22,7 @@ from selfpref import paths, tables
 from selfpref.errors import SelfprefError
 from selfpref.models import VERDICT_TOKENS
 from selfpref.models.calls import responder
-from selfpref.params import Params, hosted, load
+from selfpref.params import Hosted, Params, hosted, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index
 from selfpref.studies.xu.items import CATEGORIES
@@ -130,14 +130,14 @@ def _foreseen(entry: Any) -> tuple[pd.DataFrame, pd.DataFrame] | None:
     if (size := sizes.get(Path(entry.source).stem)) is None:
         return None
     wanted = (getattr(entry, limit, None) for limit in ("articles", "first", "sample"))
-    places = range(min([int(size["items"]), *filter(None, wanted)]))
-    asked = [{"role": "user", "content": "x" * int(size["prompt bytes"])}]
+    places = range(min([size["items"], *filter(None, wanted)]))
+    asked = [{"role": "user", "content": "x" * size["prompt bytes"]}]
     items = pd.DataFrame({"item_id": map(str, places), "category": size["category"]})
     items["metadata"] = [json.dumps({"index": place}) for place in places]
     items["cluster"], items["messages"] = items["item_id"], [asked] * len(places)
-    wrote = pd.DataFrame({"responder": [f"of the set {n}" for n in range(int(size["responders"]))]})
+    wrote = pd.DataFrame({"responder": [f"of the set {n}" for n in range(size["responders"])]})
     there = items[["item_id"]].merge(wrote, how="cross")
-    return items, there.assign(text="x" * int(size["response bytes"]))
+    return items, there.assign(text="x" * size["response bytes"])
 
 
 def _voted(params: Params, study: str, dataset: str) -> "pd.Series[int]":
@@ -145,11 +145,9 @@ def _voted(params: Params, study: str, dataset: str) -> "pd.Series[int]":
     try:
         labels = tables.read(params.profile, "labels", study, [dataset])
     except SelfprefError:
-        return pd.Series(dtype=int)
-    pairs = zip(labels["item_id"], labels["responder_a"], labels["responder_b"], strict=True)
-    return pd.Series(
-        [item for item, *_ in {(i, *sorted(pair)) for i, *pair in pairs}]
-    ).value_counts()
+        labels = tables.empty("labels")
+    pairs = map(frozenset, zip(labels["responder_a"], labels["responder_b"], strict=True))
+    return labels.assign(pair=[*pairs]).groupby("item_id")["pair"].nunique()
 
 
 def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
@@ -175,7 +173,7 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
     wrote = there.groupby("item_id")["responder"].agg(set).to_dict()
     items["wrote"] = [writers | wrote.get(item, set()) for item in items["item_id"]]
     items["n"] = items["wrote"].map(len)
-    voted = _voted(params, study, dataset) if study == "wataoka" else pd.Series(dtype=int)
+    voted = _voted(params, study, dataset)
     items["voted"] = items["item_id"].map(voted).fillna(0).astype(int)
     items["asked"] = [sum(_tokens(one["content"]) for one in said) for said in items["messages"]]
     long = sum(tokens) / max(len(tokens), 1)
@@ -202,7 +200,7 @@ def bounds(params: Params) -> pd.DataFrame:
         where it is not known, and `known after` is the command that reads them. No rows where
         nothing is asked.
     """
-    params = params.model_copy(update={"models": {**params.models, **params.every_model()}})
+    params = params.model_copy(update={"models": params.models | params.every_model()})
     read, rows = cache(partial(_read, params)), []
     for study, task, key, use, model in _stages(params):
         entry, counts = hosted(params.models[model]), pd.Series(0, COUNTS)
@@ -252,8 +250,8 @@ def refuse(params: Params) -> None:
     Raises:
         SelfprefError: One may be; names it, its stages and the count.
     """
-    entries = {key: hosted(entry) for key, entry in params.models.items()}
-    limits = {key: one.max_calls for key, one in entries.items() if one and one.max_calls}
+    entries = {key: one for key, one in params.models.items() if isinstance(one, Hosted)}
+    limits = {key: one.max_calls for key, one in entries.items() if one.max_calls}
     # A limit changes no result: no stage declares the sections that are counted for it.
     rows = bounds(load(paths.params_file())) if limits else pd.DataFrame()
     for key, limit in limits.items():

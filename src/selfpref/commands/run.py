@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from pprint import pformat
 from typing import Any
@@ -31,8 +32,6 @@ from selfpref.errors import SelfprefError
 from selfpref.files import check_place, write_text
 from selfpref.params import section_of
 from selfpref.report.sections import of_source, without_empty
-
-POLL = 0.2
 
 
 def _owner() -> int | None:
@@ -53,7 +52,7 @@ def _pass_on(number: int, frame: Any) -> None:
 def _end_with(owner: int) -> None:
     """A DVC that was killed is no longer above its stage, and leaves it alive."""
     while owner in [above.pid for above in psutil.Process().parents()]:
-        time.sleep(POLL)
+        time.sleep(0.2)
     for child in psutil.Process().children(recursive=True):
         child.kill()
     os._exit(1)
@@ -77,13 +76,10 @@ def _around(scratch: str) -> Iterator[None]:
 
 def _give(notebook: nbformat.NotebookNode, values: Mapping[str, Any]) -> None:
     """Put a cell with values of the parameters behind the cell that names them."""
-    shown = {
-        name: pformat(value, width=100, compact=True, sort_dicts=False)
-        for name, value in values.items()
-    }
-    lines = ["# Parameters", *(f"{name} = {value}" for name, value in shown.items()), ""]
-    tagged = ("parameters" in cell.metadata.get("tags", []) for cell in notebook.cells)
-    place = next((n for n, found in enumerate(tagged, start=1) if found), 0)
+    show = partial(pformat, width=100, compact=True, sort_dicts=False)
+    lines = ["# Parameters", *(f"{name} = {show(value)}" for name, value in values.items()), ""]
+    tagged = ["parameters" in cell.metadata.get("tags", []) for cell in notebook.cells]
+    place = tagged.index(True) + 1 if True in tagged else 0
     cell = nbformat.v4.new_code_cell("\n".join(lines), id=f"injected-{place}")
     cell.metadata["tags"] = ["injected-parameters"]
     notebook.cells.insert(place, cell)

@@ -27,6 +27,9 @@ Aliases = dict[Name, Name]
 Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Names = Annotated[list[str], Field(min_length=1)]
+# A language and its script, as FLORES has them.
+Code = Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")]
 
 
 class Section(BaseModel):
@@ -96,11 +99,11 @@ class Dataset(Source):
     """
 
     reader: Literal[Release, Judgments, Hub, Problems, "prompts", "scores", "perplexities"]
-    judges: Annotated[list[str], Field(min_length=1)] | None = None
+    judges: Names | None = None
     aliases: Aliases = {}
     sample: Positive | None = None
     first: Positive | None = None
-    languages: Annotated[list[str], Field(min_length=1)] | None = None
+    languages: Names | None = None
 
 
 class LabPrompts(Source):
@@ -147,9 +150,9 @@ class Sentences(Source):
     """
 
     reader: Literal["flores"]
-    code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")]
+    code: Code
     language: Name
-    target_code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")] = "eng_Latn"
+    target_code: Code = "eng_Latn"
     target: Name = "English"
     first: Positive | None = None
 
@@ -185,4 +188,7 @@ class Articles(Source):
         return self.form or "xsum" if self.reader == "articles" else self.reader
 
 
-Requests = LabRequests | Sentences | Dataset
+# What a study's items come from, by its reader.
+Prompts = Annotated[Dataset | LabPrompts, Field(discriminator="reader")]
+Texts = Annotated[Dataset | Articles, Field(discriminator="reader")]
+Requests = Annotated[LabRequests | Sentences | Dataset, Field(discriminator="reader")]

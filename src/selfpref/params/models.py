@@ -26,12 +26,6 @@ NOT_EXTRA = re.compile(
 System = Literal["keep", "fold"]
 
 
-def _variable(name: str) -> str:
-    if not re.fullmatch("[A-Z_][A-Z0-9_]*", name):
-        raise ValueError("name the environment variable that holds the key, never the key")
-    return name
-
-
 def _template(name: str) -> str:
     if name not in FORMATS and not name.endswith(".jinja"):
         raise ValueError(f"give one of {', '.join(FORMATS)}, or a .jinja file")
@@ -144,7 +138,7 @@ class Hosted(Named):
     engine: Literal["openai"]
     model: Name
     base_url: Annotated[str, Field(pattern=r"^https?://[^@?\s]*[^@?\s/]$")] = OPENAI
-    key: Annotated[str, AfterValidator(_variable)] | None = None
+    key: Annotated[str, Field(pattern="^[A-Z_][A-Z0-9_]*$")] | None = None
     server: Literal["openai", "vllm", "llama.cpp"] = "openai"
     system: System = "keep"
     top_logprobs: Annotated[int, Field(ge=1, le=20)] = 20

@@ -67,13 +67,13 @@ def validated(values: Mapping[str, Any], source: str) -> Params:
         return Params.model_validate(values)
     except ValidationError as error:
         # A misspelt key is both unknown and missing; the first of these is what the user can see.
-        found = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-        told = REMEDIES.get(found[0]["type"], found[0]["msg"].removeprefix("Value error, "))
-        if found[0]["type"] == "string_pattern_mismatch":
-            told = MEANT.get(str(found[0]["loc"][-1]), told)
-        place = "".join(f"{part}." for part in found[0]["loc"]).removesuffix(".")
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        told = ": ".join(filter(None, [source, place, told]))
+        first, *rest = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        told = REMEDIES.get(first["type"], first["msg"].removeprefix("Value error, "))
+        place = [str(part) for part in first["loc"]]
+        if first["type"] == "string_pattern_mismatch":
+            told = MEANT.get(place[-1], told)
+        more = f" (and {len(rest)} more)" if rest else ""
+        told = ": ".join(filter(None, [source, ".".join(place), told]))
         raise SelfprefError(f"{told}{more}") from error
 
 

@@ -11,16 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from selfpref.params import uses
-from selfpref.params.data import (
-    Articles,
-    Dataset,
-    LabPrompts,
-    Natural,
-    Requests,
-    Section,
-    Share,
-    Slug,
-)
+from selfpref.params.data import Articles, Natural, Prompts, Requests, Section, Share, Slug, Texts
 from selfpref.params.models import Lab, Model, Transformers, members
 
 Study = Literal["wataoka", "livebench", "panickssery", "xu"]
@@ -67,7 +58,7 @@ class Wataoka(Section):
         scale: `log-perplexity` (nats a token) or `perplexity`, its exponential.
     """
 
-    datasets: dict[Slug, Annotated[Dataset | LabPrompts, Field(discriminator="reader")]]
+    datasets: dict[Slug, Prompts]
     respond: dict[Slug, uses.Respond]
     label: dict[Slug, uses.Label]
     judge: dict[Slug, uses.Judge]
@@ -105,7 +96,7 @@ class Livebench(Section):
         few: Cells with fewer rows than this are drawn hollow.
     """
 
-    datasets: dict[Slug, Annotated[Dataset | LabPrompts, Field(discriminator="reader")]]
+    datasets: dict[Slug, Prompts]
     categories: dict[str, uses.Contest]
     respond: dict[Slug, uses.Writer]
     judge: dict[Slug, uses.Assess]
@@ -128,7 +119,7 @@ class Panickssery(Section):
             degenerate.
     """
 
-    datasets: dict[Slug, Annotated[Dataset | Articles, Field(discriminator="reader")]]
+    datasets: dict[Slug, Texts]
     respond: dict[Slug, uses.Writer]
     finetune: dict[Slug, uses.Finetune]
     recognise: dict[Slug, uses.Recognise]
@@ -155,7 +146,7 @@ class Xu(Section):
         sizes: Models that differ in size alone, ascending; empty: no comparison of sizes.
     """
 
-    datasets: dict[Slug, Annotated[Requests, Field(discriminator="reader")]]
+    datasets: dict[Slug, Requests]
     refine: dict[Slug, uses.Refine]
     truth: Annotated[str, Field(pattern="mqm$")]
     matcher: Literal["surface", "lemma"]

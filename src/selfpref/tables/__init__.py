@@ -14,7 +14,7 @@ from pyarrow import compute
 from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic
-from selfpref.tables.schemas import DEFAULTS, OWN_DEFAULTS, TABLES, Table
+from selfpref.tables.schemas import DEFAULTS, OWN_DEFAULTS, TABLES
 
 
 def _lean(rows: pyarrow.Table) -> pd.DataFrame:
@@ -55,11 +55,12 @@ def lean(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
     return _lean(rows.replace_schema_metadata())
 
 
-def _valid(rows: pd.DataFrame, table: Table, source: str) -> pd.DataFrame:
-    """The rows as the schema wants them, sorted by key."""
+def _valid(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
+    """The rows as the schema wants them, sorted by key; see `validate`."""
     # It imports pandera, which `selfpref measure` need not wait for.
     from selfpref.tables.checks import check  # noqa: PLC0415
 
+    rows, table = lean(frame, name, source), TABLES[name]
     check(rows, table, source)
     keys = rows[[*table.key]]
     if "candidates" in keys:
@@ -67,7 +68,7 @@ def _valid(rows: pd.DataFrame, table: Table, source: str) -> pd.DataFrame:
         keys = keys.assign(candidates=names.to_pandas())
     if (doubled := keys.duplicated()).any():
         shown = tuple(keys[doubled].iloc[0])
-        raise SelfprefError(f"{source}: duplicate key in {table.name}: {shown}; keep one row")
+        raise SelfprefError(f"{source}: duplicate key in {name}: {shown}; keep one row")
     return rows.loc[keys.sort_values([*table.key]).index].reset_index(drop=True)
 
 
@@ -83,12 +84,12 @@ def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
         SelfprefError: A missing or unknown column, a wrong type, a null or value that the schema
             forbids, a duplicate key, a choice that is no candidate.
     """
-    return _plain(_valid(lean(frame, name, source), TABLES[name], source))
+    return _plain(_valid(frame, name, source))
 
 
 def write(frame: pd.DataFrame, name: str, path: Path) -> None:
     """Validate and write one file of a table, under its name only once it is complete."""
-    valid = _valid(lean(frame, name, path.name), TABLES[name], path.name)
+    valid = _valid(frame, name, path.name)
     rows = pyarrow.Table.from_pandas(valid, TABLES[name].arrow).replace_schema_metadata()
     with atomic(path) as scratch:
         pyarrow.parquet.write_table(rows, scratch, compression="zstd")
@@ -96,7 +97,7 @@ def write(frame: pd.DataFrame, name: str, path: Path) -> None:
 
 def empty(name: str) -> pd.DataFrame:
     """A table without rows."""
-    return _plain(_lean(TABLES[name].arrow.empty_table()))
+    return _plain(together(name, ()))
 
 
 def fill(
@@ -113,9 +114,7 @@ def fill(
     if frame.empty:
         return empty(name)
     defaults, left = DEFAULTS | OWN_DEFAULTS.get(name, {}), TABLES[name].columns.keys() - {*frame}
-    return frame.assign(
-        **{column: defaults[column] for column in defaults if column in left} | constants
-    )
+    return frame.assign(**{key: defaults[key] for key in defaults if key in left} | constants)
 
 
 def together(name: str, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -57,10 +57,6 @@ class StudyTables:
         """Where a part of a table lies."""
         return paths.table_dir(profile, folder, self.name) / f"{part}.parquet"
 
-    def folders(self, table: str) -> list[str]:
-        """The folders of a table."""
-        return [table, *(folder for folder, of in self.further.items() if of == table)]
-
     def parts(self, profile: str, folder: str) -> list[str]:
         """The files of a folder of tables, sorted."""
         found = paths.table_dir(profile, folder, self.name).glob("*.parquet")
@@ -70,7 +66,8 @@ class StudyTables:
         """One table, all its files together; `columns` as `tables.read` takes them."""
         found = [
             tables.read(profile, table, self.name, self.parts(profile, name), columns, folder=name)
-            for name in self.folders(table)
+            for name, of in ({table: table} | dict(self.further)).items()
+            if of == table
         ]
         return pd.concat(found, ignore_index=True)
 
@@ -175,7 +172,7 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
         table = study.further.get(folder, folder)
         asked_for = table == ITEMS or (task != "datasets" and table in FILLED)
         if asked_for and not study.file(params.profile, folder, part(task, key)).exists():
-            row = {"judge": key, "table": table, "status": NO_TABLE, "n": 0}
-            found.append(pd.DataFrame([row]))
+            row = {"judge": [key], "table": table, "status": NO_TABLE, "n": 0}
+            found.append(pd.DataFrame(row))
     whole = pd.concat(found, ignore_index=True).reindex(columns=[*KEY, "n"])
     return whole.fillna({"task": ""}).groupby(KEY, as_index=False)["n"].sum()

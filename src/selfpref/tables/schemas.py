@@ -15,9 +15,6 @@ Further columns and their types stand below. Missing values are null and carry a
 `ok`; they are never a tie, a zero or a perfect score.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 import pyarrow
 
 STATUSES = ("ok", "unparsable", "refused", "low-mass", "truncated", "failed")
@@ -33,22 +30,21 @@ KEY, CORRECT = "key", "correct"
 # Probabilities of labels are read in floating point; their sum may exceed one by this much.
 ROUNDING = 1e-6
 
-_TEXT, _TEXTS = pyarrow.string(), pyarrow.list_(pyarrow.string())
-_INT, _REAL, _REALS = pyarrow.int64(), pyarrow.float64(), pyarrow.list_(pyarrow.float64())
-_MESSAGES = pyarrow.list_(pyarrow.struct([("role", _TEXT), ("content", _TEXT)]))
+_TEXT, _INT, _REAL = pyarrow.string(), pyarrow.int64(), pyarrow.float64()
 # Types of the columns that are no text; a name means the same in every table.
 _TYPES = {
     **dict.fromkeys(("step", "sample", "repeat", "n_tokens", "n_bytes", "rows", "affected"), _INT),
     **dict.fromkeys(("score", "mass", "stored", "sum_nll"), _REAL),
-    **dict.fromkeys(("probabilities", "marks", "distribution"), _REALS),
+    **dict.fromkeys(("probabilities", "marks", "distribution"), pyarrow.list_(_REAL)),
     **dict.fromkeys(("order_known", "conditional"), pyarrow.bool_()),
-    **{"candidates": _TEXTS, "messages": _MESSAGES},
+    "candidates": pyarrow.list_(_TEXT),
+    "messages": pyarrow.list_(pyarrow.struct([("role", _TEXT), ("content", _TEXT)])),
 }
 # What stands for what a source does not tell apart (`selfpref.tables.fill`).
 DEFAULTS: dict[str, object] = {
     **dict.fromkeys(("step", "sample", "repeat"), 0),
-    **dict.fromkeys(("category", "reference", "marks", "distribution", "mass", "reply"), None),
-    **dict.fromkeys(("stored", "detail", "probabilities"), None),
+    **dict.fromkeys(("category", "reference", "marks", "distribution", "mass", "reply")),
+    **dict.fromkeys(("stored", "detail", "probabilities")),
     **{"metadata": "{}", "annotator": "human", "variant": "plain", "order_known": True},
 }
 # Of one table alone.
@@ -73,7 +69,6 @@ _COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
 class Table:
     """One table; what must hold of its values stands in `selfpref.tables.checks`.
 
@@ -82,27 +77,15 @@ class Table:
         key: The columns that tell its rows apart, and by which files are sorted.
         columns: Its columns with their types, in the order in which files hold them.
         nullable: The columns that may be null.
+        arrow: The schema on disk.
     """
 
-    name: str
-    key: tuple[str, ...]
-    columns: Mapping[str, pyarrow.DataType]
-    nullable: frozenset[str]
-
-    @property
-    def arrow(self) -> pyarrow.Schema:
-        """The schema on disk."""
-        return pyarrow.schema(list(self.columns.items()))
+    def __init__(self, name: str, marked: list[str]) -> None:
+        self.name, names = name, [column.rstrip("*?") for column in marked]
+        self.key = tuple(column[:-1] for column in marked if column.endswith("*"))
+        self.columns = {column: _TYPES.get(column, _TEXT) for column in names}
+        self.nullable = frozenset(column[:-1] for column in marked if column.endswith("?"))
+        self.arrow = pyarrow.schema(list(self.columns.items()))
 
 
-def _table(name: str, marked: list[str]) -> Table:
-    names = [column.rstrip("*?") for column in marked]
-    return Table(
-        name,
-        key=tuple(column[:-1] for column in marked if column.endswith("*")),
-        columns={column: _TYPES.get(column, _TEXT) for column in names},
-        nullable=frozenset(column[:-1] for column in marked if column.endswith("?")),
-    )
-
-
-TABLES = {name: _table(name, columns.split()) for name, columns in _COLUMNS.items()}
+TABLES = {name: Table(name, columns.split()) for name, columns in _COLUMNS.items()}
