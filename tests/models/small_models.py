@@ -1,6 +1,7 @@
 """Small tokenizers of every kind and untrained models of several architectures."""
 
 import json
+from functools import partial
 
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, processors, trainers
@@ -100,11 +101,16 @@ def load(folder, **options):
     return InOrder(LocalModel(entry, folder.parent))
 
 
+def encoded(encoder, prompt):
+    """Token ids of a prompt."""
+    return encoder.ids([encoder.text(prompt)])[0]
+
+
 class InOrder:
     """An engine whose answers are put into the order of their calls."""
 
     def __init__(self, engine):
-        self.engine = engine
+        self.engine, self.encode = engine, partial(encoded, engine._encoder)
 
     def __getattr__(self, name):
         return getattr(self.engine, name)

@@ -8,13 +8,13 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from asking import to_choose
 from conftest import REPOSITORY
-from small_models import CHATML, INST, byte_level, load, save_chain, sentencepiece
+from small_models import CHATML, INST, byte_level, encoded, load, save_chain, sentencepiece
 from tokenizers import pre_tokenizers
 
 from selfpref.errors import SelfprefError
 from selfpref.lab.tokenizer import WORLD
 from selfpref.models import Prompt
-from selfpref.models.local.encoding import Encoder, response_start
+from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.loading import template
 from selfpref.params import Transformers
 from selfpref.params.models import FORMATS
@@ -55,11 +55,11 @@ def test_ordinary_contents_are_encoded_as_ever_and_no_content_is_control(kind):
     encoder, special = Encoder(tokenizer), {*tokenizer.all_special_ids} - {tokenizer.unk_token_id}
     for content, prefill in product(CONTENTS, PREFILLS):
         messages = (("user", content), ("assistant", "a lamp"), ("user", "hello"))
-        assert encoder.encode(Prompt(messages, prefill)) == usual(tokenizer, messages, prefill)
+        assert encoded(encoder, Prompt(messages, prefill)) == usual(tokenizer, messages, prefill)
     plain, *attacked = (
         [
             token
-            for token in encoder.encode(Prompt((("user", text), ("user", "lamp")), "[["))
+            for token in encoded(encoder, Prompt((("user", text), ("user", "lamp")), "[["))
             if token in special
         ]
         for text in ("hello", *ATTACKS)
@@ -92,14 +92,14 @@ def test_a_text_begins_with_one_bos_or_where_there_is_no_message_with_eos():
     tokenizer = sentencepiece("bpe")
     tokenizer.chat_template = "{{ bos_token }}" + tokenizer.chat_template
     wanted = tokenizer("<s>[INST] hello [/INST]", add_special_tokens=False)["input_ids"]
-    assert Encoder(tokenizer).encode(HI) == wanted
+    assert encoded(Encoder(tokenizer), HI) == wanted
     encoder = Encoder(WORLD.build_tokenizer())
     bare = [WORLD.ids["<bos>"], WORLD.ids["<assistant>"]]
-    assert encoder.encode(Prompt((), "<assistant>")) == bare
+    assert encoded(encoder, Prompt((), "<assistant>")) == bare
     tokenizer = byte_level()
-    assert Encoder(tokenizer).encode(Prompt(())) == [tokenizer.bos_token_id]
+    assert encoded(Encoder(tokenizer), Prompt(())) == [tokenizer.bos_token_id]
     tokenizer.bos_token = None
-    assert Encoder(tokenizer).encode(Prompt(())) == [tokenizer.eos_token_id]
+    assert encoded(Encoder(tokenizer), Prompt(())) == [tokenizer.eos_token_id]
 
 
 def test_what_a_tokenizer_or_a_template_cannot_do_is_told(tmp_path):
@@ -156,7 +156,7 @@ def test_a_label_is_read_where_the_format_makes_the_model_write_it(tmp_path, nam
         ((context, written),) = encoder.pairs([HI], [label])
         assert len(written) == 1
         follows.setdefault(context[-1], {})[written[0]] = logit
-    asked = encoder.encode(HI)
+    asked = encoded(encoder, HI)
     assert context == ([*asked, context[-1]] if apart else asked)
     if apart:
         follows[asked[-1]] = {context[-1]: 80.0}
@@ -198,15 +198,7 @@ def test_what_the_template_writes_before_a_content_is_the_prompts(tmp_path, name
     assert encoder.decode(context).endswith(before)
     assert encoder.decode(own) == text
     # A prefill stands where the response does.
-    assert encoder.encode(Prompt((("user", "list 3 things"),), "the lamp")) == [*context, *own]
-
-
-@pytest.mark.parametrize(
-    ("context", "whole", "start"),
-    [([1, 2], [1, 2, 3], 2), ([1, 9], [1, 2, 3], 1), ([1, 2], [1], 1), ([], [1], 0)],
-)
-def test_a_response_begins_at_the_first_token_that_differs(context, whole, start):
-    assert response_start(context, whole) == start
+    assert encoded(encoder, Prompt((("user", "list 3 things"),), "the lamp")) == [*context, *own]
 
 
 # --- formats by name, against what the models' papers and cards show ------------------------------

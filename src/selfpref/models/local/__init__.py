@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
+from numpy.random import default_rng
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils import deterministic
 from transformers import DynamicCache, PreTrainedModel
@@ -70,7 +71,7 @@ class LocalModel:
         passes.take_over(self.model)
         template = loading.template(entry.template, root)
         self._encoder = Encoder(self.tokenizer, template, fold=entry.system == "fold")
-        self.encode, self.pairs = self._encoder.encode, self._encoder.pairs
+        self.pairs = self._encoder.pairs
         said = getattr(self.model.generation_config, "eos_token_id", None)
         ends = {*(said if isinstance(said, list) else [said]), self.tokenizer.eos_token_id}
         self._stops = self._encoder.stops | (ends - {None})
@@ -113,8 +114,7 @@ class LocalModel:
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
         """Answers as they are made; see `Engine`."""
-        ways: dict[type[Call], Any]
-        ways = {Choose: self._choose, Score: self._score, Generate: self._generate}
+        ways: Any = {Choose: self._choose, Score: self._score, Generate: self._generate}
         yield from ways[type(calls[0])](calls)
 
     def _fitting(self, texts: Sequence[str], more: int) -> tuple[dict[int, Ids], list[int]]:
@@ -126,7 +126,7 @@ class LocalModel:
     def _choose(self, calls: Sequence[Choose]) -> Iterator[tuple[int, Choice]]:
         """Probabilities of the labels as the next token."""
         labels, prefill = calls[0].labels, calls[0].prompt.prefill
-        texts = [self._encoder.before_label(call.prompt, labels) for call in calls]
+        texts = [self._encoder.text(call.prompt, labels) for call in calls]
         # Texts of one prefill end alike: any of them will do.
         forms = self._encoder.forms(labels, [prefill, texts[0]])
         rows, long = self._fitting(texts, 0)
@@ -166,8 +166,7 @@ class LocalModel:
             longest = len(rows[order[0]]) + max(limits[index] for index in order)
             size = max(1, loading.HELD * self._budget // longest)
             chosen, order = order[:size], order[size:]
-            seeds = (np.random.default_rng(calls[index].seed) for index in chosen)
-            draws = [seed.random(limits[index]) for seed, index in zip(seeds, chosen, strict=True)]
+            draws = [default_rng(calls[index].seed).random(limits[index]) for index in chosen]
             some, watched = [rows[index] for index in chosen], list(chain(*forms))
             found = continued(self.model, some, draws, asked.temperature, self._stops, watched)
             for index, made in zip(chosen, found, strict=True):

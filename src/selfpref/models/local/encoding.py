@@ -41,20 +41,6 @@ EDGE = "\x1f"
 ANSWERING = "assistant"
 
 
-def response_start(context: Sequence[int], whole: Sequence[int]) -> int:
-    """Where a response begins among the tokens of prompt and response encoded together.
-
-    At the first token that differs from the prompt's own: where a tokenizer joins the prompt's last
-    whitespace to the response's first word (`▁Hello`), that token is the response's; a line break
-    that stays a token of its own is the prompt's.
-
-    Args:
-        context: Token ids of the prompt alone, up to the content of the assistant's turn.
-        whole: Token ids of prompt and response.
-    """
-    return len(list(takewhile(bool, map(eq, context, whole))))
-
-
 class Encoder:
     """A tokenizer with its chat template.
 
@@ -139,27 +125,20 @@ class Encoder:
         messages = folded(prompt.messages) if self._fold else prompt.messages
         return tuple(role for role, _ in messages), tuple(content for _, content in messages)
 
-    def text(self, prompt: Prompt) -> str:
+    def text(self, prompt: Prompt, labels: tuple[str, ...] = ()) -> str:
         """A prompt as this encoder's text, the prefill included.
 
         Without messages it begins with BOS or, where a tokenizer has none, with EOS.
-        """
-        if prompt.prefill or not prompt.messages:
-            return self._begun(prompt)[0]
-        roles, contents = self._said(prompt)
-        return self._filled(self._rendered(roles, True), contents)
-
-    def before_label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
-        """A prompt as this encoder's text, up to where the next token is a label.
 
         Args:
             prompt: Which.
-            labels: What the model may answer.
+            labels: What the model may answer: the next token is then one of them.
         """
-        given = prompt.prefill or not prompt.messages
-        if not given and self._apart(self._said(prompt)[0], labels):
+        roles, contents = self._said(prompt)
+        given = prompt.prefill or not roles
+        if given or (labels and self._apart(roles, labels)):
             return self._begun(prompt)[0]
-        return self.text(prompt)
+        return self._filled(self._rendered(roles, True), contents)
 
     def _space_is_apart(self, roles: tuple[str, ...], labels: tuple[str, ...]) -> bool:
         """Whether space that the format has before an answer is no part of a label's token."""
@@ -184,16 +163,11 @@ class Encoder:
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of texts, with one BOS if the tokenizer's texts begin with one."""
         found = self._backend.encode_batch_fast(texts, add_special_tokens=False)
-        rows: list[list[int]] = [encoding.ids for encoding in found]
+        rows = (encoding.ids for encoding in found)
         return [ids if ids[:1] == self._bos else [*self._bos, *ids] for ids in rows]
 
     def _plain(self, text: str) -> list[int]:
-        ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
-        return ids
-
-    def encode(self, prompt: Prompt) -> list[int]:
-        """Token ids of a prompt."""
-        return self.ids([self.text(prompt)])[0]
+        return list(self._backend.encode(text, add_special_tokens=False).ids)
 
     def pairs(
         self, prompts: Sequence[Prompt], continuations: Sequence[str]
@@ -201,7 +175,9 @@ class Encoder:
         """Context and continuation of each.
 
         Both are encoded together, the continuation as the content of the assistant's turn, and
-        divided where `response_start` says.
+        divided at the first token that differs from the prompt's own: where a tokenizer joins the
+        prompt's last whitespace to the response's first word (`▁Hello`), that token is the
+        response's; a line break that stays a token of its own is the prompt's.
         """
         contexts, wholes = [], []
         for prompt, given in zip(prompts, continuations, strict=True):
@@ -213,7 +189,7 @@ class Encoder:
         known = dict(zip(once, self.ids(once), strict=True))
         found = []
         for context, ids in zip(contexts, self.ids(wholes), strict=True):
-            start = response_start(known[context], ids)
+            start = len(list(takewhile(bool, map(eq, known[context], ids))))
             found.append((ids[:start], ids[start:]))
         return found
 

@@ -245,15 +245,11 @@ def _attention(paths: Ids, zeros: Ids, starts: Ids, ends: Ids, step: int) -> Att
 # --- products -------------------------------------------------------------------------------------
 
 
-def _fast_onednn() -> bool:
-    """Whether oneDNN's fp32 product is the faster one on this processor."""
-    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return available and torch.backends.cpu.get_cpu_capability() == "AVX512"
-
-
 def _onednn(weight: Tensor) -> bool:
-    """Whether oneDNN's product is taken with a weight."""
-    return weight.dtype == torch.float32 and weight.device.type == "cpu" and _fast_onednn()
+    """Whether oneDNN's product is taken with a weight: the faster one in fp32, by the processor."""
+    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    fast = available and torch.backends.cpu.get_cpu_capability() == "AVX512"
+    return fast and weight.dtype == torch.float32 and weight.device.type == "cpu"
 
 
 def step(model: PreTrainedModel) -> int:
