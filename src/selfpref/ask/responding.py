@@ -21,7 +21,6 @@ from selfpref.params import Writing
 from selfpref.prompts import Layout
 from selfpref.seeds import seed_of
 
-NO_EARLIER, NO_PROMPT = "no earlier turn", "no prompt"
 Messages = Sequence[Mapping[str, str]]
 
 
@@ -50,14 +49,15 @@ def respond(
         The responses table: `status` is `truncated` where a response was cut off at the limit.
         Items without a response have no row. The second value counts both: `cut off`, and the
         items by reason: `truncated` where the prompt does not fit the context, `refused`, `failed`,
-        `NO_EARLIER` where it has no response to an earlier turn, `NO_PROMPT` where the item's text
-        is not known.
+        `no earlier turn` where it has no response to an earlier turn, `no prompt` where the item's
+        text is not known.
     """
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         for item, messages in some[["item_id", "messages"]].itertuples(index=False):
             draw = seed_of(seed, responder, item)
-            asked = prompt(*before_response(item, messages, written.__getitem__))
+            said = [written[turn] for turn in earlier_turns(item, messages)]
+            asked = prompt(*before_response(messages, said))
             yield Question([Generate(asked, use.max_tokens, use.temperature, draw)], _written)
 
     made, written = [], dict(answered or {})
@@ -73,7 +73,7 @@ def respond(
     lost = table["text"].isna()
     counts = {"cut off": int(table.loc[~lost, "status"].eq("truncated").sum())}
     counts |= table.loc[lost, "status"].value_counts().sort_index().to_dict()
-    more = {NO_PROMPT: len(items) - len(known), NO_EARLIER: len(known) - len(table)}
+    more = {"no prompt": len(items) - len(known), "no earlier turn": len(known) - len(table)}
     counts |= {reason: number for reason, number in more.items() if number}
     return table[~lost].reset_index(drop=True), counts
 
@@ -147,19 +147,16 @@ def earlier_turns(item: str, messages: Messages) -> list[str]:
     return [f"{stem}/{turn}" for turn in range(1, len(messages))]
 
 
-def before_response(item: str, messages: Messages, answer: Callable[[str], str]) -> list[str]:
+def before_response(messages: Messages, earlier: Sequence[str]) -> list[str]:
     """What was said before a response: question, answer, ..., question.
 
     Args:
-        item: The item responded to.
-        messages: Its turns.
-        answer: From an item of `earlier_turns` to the response.
+        messages: The turns of the item responded to.
+        earlier: The responses to its `earlier_turns`.
     """
     asked = [message["content"] for message in messages]
-    if earlier := earlier_turns(item, messages):
-        said = zip(asked, map(answer, earlier), strict=False)
-        return [*(text for pair in said for text in pair), asked[-1]]
-    return asked
+    said = [text for turn in zip(asked, earlier, strict=False) for text in turn]
+    return [*said, *asked[len(earlier) :]]
 
 
 def dialogues(
@@ -185,9 +182,9 @@ def dialogues(
     texts = responses[needed].set_index(["item_id", "responder"])["text"].to_dict()
     found = {}
     for (item, responder), text in texts.items():
-        own = {turn: texts.get((turn, responder)) for turn in before.get(item, ())}
-        if item in asked and None not in own.values():
-            found[item, responder] = [*before_response(item, asked[item], own.__getitem__), text]
+        own = [texts.get((turn, responder)) for turn in before.get(item, ())]
+        if item in asked and None not in own:
+            found[item, responder] = [*before_response(asked[item], own), text]
     return found
 
 

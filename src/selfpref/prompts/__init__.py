@@ -34,20 +34,20 @@ LABELS = ("A", "B")
 TIE_LABEL = "C"
 
 
+@dataclass(frozen=True)
 class Texts:
     """The prompts of one file.
 
-    Args:
+    Attributes:
         path: The YAML file; it is read when the first prompt is made.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    path: Path
 
     @cached_property
     def _templates(self) -> dict[str, dict[str, Template]]:
         jinja = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-        found: dict[str, dict[str, str]] = YAML(typ="safe").load(self._path)
+        found: dict[str, dict[str, str]] = YAML(typ="safe").load(self.path)
         return {
             name: {role: jinja.from_string(text) for role, text in parts.items()}
             for name, parts in found.items()

@@ -62,7 +62,9 @@ _ASKED = {
 }
 
 
-def _authors(task: str, **values: str) -> Prompt:
+def _authors(task: str, article: str, *summaries: str) -> Prompt:
+    names = ("summary1", "summary2") if len(summaries) > 1 else ("summary",)
+    values = dict(zip(names, summaries, strict=False), article=article)
     system, asked = _ASKED[task]
     if "." in asked:
         question = text("panickssery", "models.py", asked, values=values)
@@ -80,11 +82,9 @@ SUMMARY_LAYOUTS = {
         no=("no",),
     ),
     "authors": SummaryLayout(
-        lambda kind, article: _authors(kind, article=article),
-        lambda task, article, first, second: _authors(
-            task, article=article, summary1=first, summary2=second
-        ),
-        lambda task, article, own: _authors(f"single {task}", article=article, summary=own),
+        _authors,
+        _authors,
+        lambda task, *read: _authors(f"single {task}", *read),
     ),
     "plain": SummaryLayout(
         lambda kind, article: TEXTS.prompt(kind, article=article),

@@ -38,8 +38,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref import tables
-from selfpref.download.fetch import fetch
-from selfpref.download.hub import load
+from selfpref.download.fetch import fetch, load
 from selfpref.formats.datasets import audited, judges_of
 from selfpref.params import Dataset
 from selfpref.prompts.rubric import read_marks, read_total
@@ -230,7 +229,7 @@ def questions(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFr
         items and audit.
 
     Raises:
-        SelfprefError: As `selfpref.download.hub.load`.
+        SelfprefError: As `selfpref.download.fetch.load`.
     """
     rows = pd.DataFrame(load(source, COLUMNS)).reindex(columns=[*COLUMNS, "ground_truth"])
     names = rows["question_id"].astype(str)

@@ -33,8 +33,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from selfpref.download.fetch import fetch
-from selfpref.download.hub import load
+from selfpref.download.fetch import fetch, load
 from selfpref.formats.datasets import audited, judges_of
 from selfpref.params import Dataset
 from selfpref.seeds import sampled
@@ -60,7 +59,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         items, responses, labels, no verdicts, and audit.
 
     Raises:
-        SelfprefError: As `selfpref.download.hub.load`; FastChat's files cannot be had; or a judge
+        SelfprefError: As `selfpref.download.fetch.load`; FastChat's files cannot be had; or a judge
             is not in the set.
     """
     arena = entry.reader == "chatbot-arena"
