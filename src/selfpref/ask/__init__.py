@@ -93,5 +93,4 @@ def example(model: Model) -> pd.DataFrame:
 
 def printed(example: pd.DataFrame) -> str:
     """An example as text, a message a paragraph."""
-    said = example[["role", "text"]].itertuples(index=False)
-    return "\n\n".join(f"[{role}]\n{text}" for role, text in said)
+    return "\n\n".join("[" + example["role"] + "]\n" + example["text"])

@@ -135,7 +135,7 @@ class Judging:
         missing = {_missing(text) for text, label in zip(answers, drawn, strict=True) if not label}
         # A sample that failed is asked again; until then its verdict is not whole.
         if "failed" in missing or not any(drawn):
-            return Choice((), next(reason for reason in REASONS if reason in missing))
+            return Choice((), min(missing, key=REASONS.index))
         return Choice(tuple(drawn.count(label) / len(drawn) for label in self.labels), "ok")
 
     def read(self, choice: Choice) -> Columns:

@@ -71,9 +71,9 @@ class HostedModel:
         self._name, self._entry = name, entry
         self.identity = {"provider": "openai", "address": entry.base_url, "model": entry.model}
 
-    def _continued(self, prefill: str) -> bool:
-        """Whether the reply goes on where the prefill ends."""
-        return not prefill or self._entry.server != "openai"
+    def _opened(self, call: Call) -> str:
+        """What is sent of the prefill: the reply goes on where it ends."""
+        return "" if self._entry.server == "openai" else call.prompt.prefill
 
     def request(self, call: Call) -> dict[str, Any]:
         """What is sent for a call: address, path and body.
@@ -83,18 +83,17 @@ class HostedModel:
         Raises:
             SelfprefError: It is asked for the likelihood of a given text.
         """
-        entry, prefill = self._entry, call.prompt.prefill
+        entry, opened = self._entry, self._opened(call)
         if isinstance(call, models.Score):
             told = "an endpoint gives no perplexities; use a model with `engine: transformers`"
             raise SelfprefError(f"models.{self._name}: {told}")
         said = call.prompt.messages
         said = models.folded(said) if entry.system == "fold" else said
         messages = [{"role": role, "content": content} for role, content in said]
-        sent: dict[str, Any] = {"address": entry.base_url, "path": "chat/completions"}
         body: dict[str, Any] = {"model": entry.model, "messages": messages}
-        continued = self._continued(prefill)
-        if prefill and continued:
-            messages.append({"role": "assistant", "content": prefill})
+        sent = {"address": entry.base_url, "path": "chat/completions", "body": body}
+        if opened:
+            messages.append({"role": "assistant", "content": opened})
             if entry.server == "vllm":
                 body |= {"add_generation_prompt": False, "continue_final_message": True}
         body |= entry.extra
@@ -103,28 +102,28 @@ class HostedModel:
         if isinstance(call, Generate):
             limit, heat, seed = call.max_tokens, call.temperature, call.seed
         else:
-            opened = 1 if continued else models.VERDICT_TOKENS
-            limit, heat, seed = opened if prefill else LABEL_TOKENS, 0.0, 0
+            whole = models.VERDICT_TOKENS if call.prompt.prefill else LABEL_TOKENS
+            limit, heat, seed = 1 if opened else whole, 0.0, 0
         if entry.reasons:
             # It takes no seed and is never greedy: repeats are told apart in the key alone.
             body["max_completion_tokens"] = limit + entry.reasoning_tokens
-            return sent | {"repeat": seed, "body": body}
+            return sent | {"repeat": seed}
         body |= {"max_completion_tokens" if entry.reasoning else entry.limit: limit}
         body |= {"temperature": heat} | ({"seed": seed} if heat else {})
         if call.labels:
             body |= {"logprobs": True, "top_logprobs": entry.top_logprobs}
-        return sent | {"body": body}
+        return sent
 
     def read(self, call: Call, reply: Json) -> Answer:
         """The answer to a call that a raw reply holds."""
-        prefill, continued = call.prompt.prefill, self._continued(call.prompt.prefill)
+        prefill, opened = call.prompt.prefill, self._opened(call)
         if isinstance(call, Choose):
-            marker = "" if continued else prefill
+            marker = "" if opened else prefill
             found = choice(reply, marker, call.labels, spaced=not prefill)
             return found or Choice((), "unparsable")
         assert isinstance(call, Generate)
         cut = reply["choices"][0].get("finish_reason") == "length"
-        said = _content(reply).removeprefix(prefill if continued else "")
+        said = _content(reply).removeprefix(opened)
         labelled = choice(reply, call.marker, call.labels) if call.labels else None
         return Text(said, "cut" if cut else "ok", labelled)
 
@@ -141,8 +140,9 @@ class HostedModel:
             try:
                 # The first call alone: what the endpoint cannot give, it cannot give to any.
                 for lot in (range(1), range(1, len(calls))):
-                    some = [] if stopped else lot
-                    begun = {threads.submit(_reply, client, requests[n]): n for n in some}
+                    if stopped:
+                        break
+                    begun = {threads.submit(_reply, client, requests[n]): n for n in lot}
                     for done in as_completed(begun):
                         index = begun.pop(done)
                         if done.cancelled():
@@ -295,16 +295,17 @@ def choice(
         None where the marker never came, or nothing came after it.
     """
     entries, wanted = _listed(reply), marker.encode()
-    whole = b"".join(map(_spelt, entries))
+    spelt = list(map(_spelt, entries))
+    whole = b"".join(spelt)
     if marker not in _content(reply) or wanted not in whole:
         return None
     blank = len(whole) - len(whole.lstrip()) if spaced else 0
     verdict = whole.rfind(wanted) + len(wanted) if wanted else blank
-    ends = list(accumulate(len(_spelt(entry)) for entry in entries))
-    at = bisect_right(ends, verdict)
+    starts = list(accumulate(map(len, spelt), initial=0))
+    at = bisect_right(starts, verdict) - 1
     if at == len(entries):
         return None
-    before = whole[[0, *ends][at] : verdict].strip()
+    before = whole[starts[at] : verdict].strip()
     sums = _sums(entries[at], before, wanted, labels)
     total = math.fsum(sums)
     # Rounded logarithms may sum to a little more than one; more than that is no distribution.

@@ -69,8 +69,8 @@ class LocalModel:
         self.tokenizer, self.model = loading.load(entry, path)
         self.model.train(False)
         passes.take_over(self.model)
-        template = loading.template(entry.template, root)
-        self._encoder = Encoder(self.tokenizer, template, fold=entry.system == "fold")
+        template, fold = self.identity.get("template"), entry.system == "fold"
+        self._encoder = Encoder(self.tokenizer, template, fold=fold)
         self.pairs = self._encoder.pairs
         said = getattr(self.model.generation_config, "eos_token_id", None)
         ends = {*(said if isinstance(said, list) else [said]), self.tokenizer.eos_token_id}
@@ -108,8 +108,8 @@ class LocalModel:
                 indices = [some[row] for row in batch.rows]
                 ids = torch.tensor(list(chain(*(wanted[index] for index in indices))))
                 found = passes.likelihoods(self.model, batch, ids, log=log).cpu()
-                sizes = [len(wanted[index]) for index in indices]
-                yield from zip(indices, torch.split(found, sizes), strict=True)
+                parts = torch.split(found, [read[row] for row in batch.rows])
+                yield from zip(indices, parts, strict=True)
 
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:

@@ -144,7 +144,7 @@ class Encoder:
         """Whether space that the format has before an answer is no part of a label's token."""
         short = Prompt(tuple((role, "x") for role in roles))
         asked, (begun, _) = self.text(short), self._begun(short)
-        if not begun.startswith(asked) or not begun.removeprefix(asked).isspace():
+        if not begun.removeprefix(asked).isspace():
             return False
         before = self._plain(asked)
         return any(self._plain(begun + label)[:-1] != before for label in labels)
