@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -108,10 +109,7 @@ class Judging:
             A question for candidates, their probabilities, mass, choice (a candidate or a tie) and
             status.
         """
-
-        def read(*answers: Any) -> Columns:
-            return self._verdict(list(candidates), self.choice(prompt, answers))
-
+        read = partial(self._verdict, prompt, list(candidates))
         return Question(self.calls(prompt, *seed), read)
 
     def calls(self, prompt: Prompt, *seed: object) -> list[Choose] | list[Generate]:
@@ -155,8 +153,9 @@ class Judging:
         found = re.findall(pattern, text)
         return found[-1] if found else None
 
-    def _verdict(self, names: list[str], choice: Choice) -> Columns:
+    def _verdict(self, prompt: Prompt, names: list[str], *answers: Any) -> Columns:
         """Who the likeliest label stands for."""
+        choice = self.choice(prompt, answers)
         read = {"candidates": names, "choice": None, **self.read(choice)}
         shares, tie = choice.probabilities[: len(names)], choice.probabilities[len(names) :]
         if read["probabilities"]:

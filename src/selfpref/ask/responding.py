@@ -72,7 +72,7 @@ def respond(
     table = tables.together("responses", made)
     lost = table["text"].isna()
     counts = {"cut off": int(table.loc[~lost, "status"].eq("truncated").sum())}
-    counts |= table.loc[lost, "status"].value_counts().sort_index().to_dict()
+    counts |= table.loc[lost, "status"].value_counts().to_dict()
     more = {"no prompt": len(items) - len(known), "no earlier turn": len(known) - len(table)}
     counts |= {reason: number for reason, number in more.items() if number}
     return table[~lost].reset_index(drop=True), counts

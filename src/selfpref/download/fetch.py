@@ -27,8 +27,6 @@ DEFAULT_ROOT = "https://raw.githubusercontent.com"
 VARIABLE = "SELFPREF_ARCHIVES"
 # Of each file, after a second, two and three.
 RETRIES = 3
-# Seconds without a byte before a server counts as dead.
-STALL = 30
 CONNECTIONS = 8
 
 
@@ -126,7 +124,8 @@ def _download(missing: list[Pinned], root: str, cache: Path, title: str) -> None
             try:
                 # pooch's own way stumbles where another file makes the same folder.
                 (cache / file.key).parent.mkdir(parents=True, exist_ok=True)
-                kept.fetch(file.key, downloader=pooch.HTTPDownloader(timeout=STALL))
+                # After so many seconds without a byte a server counts as dead.
+                kept.fetch(file.key, downloader=pooch.HTTPDownloader(timeout=30))
             # pooch reports a wrong hash as a ValueError.
             except (requests.RequestException, ValueError, OSError) as error:
                 raise SelfprefError(
@@ -187,6 +186,6 @@ def open_set(source: Path, columns: Sequence[str], configuration: str | None = N
             f"{name}: {str(error).strip().splitlines()[0]}\nif it is gated: accept the terms "
             f"on https://huggingface.co/datasets/{name} and export HF_TOKEN"
         ) from error
-    if missing := [column for column in columns if column not in found.column_names]:
-        raise SelfprefError(f"{name}: no column {missing[0]!r}; is this the pinned revision?")
+    if missing := {*columns}.difference(found.column_names):
+        raise SelfprefError(f"{name}: no column {min(missing)!r}; is this the pinned revision?")
     return found

@@ -147,16 +147,16 @@ def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
         return HostedModel(key, entry)
     from selfpref.models import local  # noqa: PLC0415
 
-    root, inner = paths.root(), entry.inner if isinstance(entry, Ray) else entry
-    model = partial(local.LocalModel, inner, root, dataset)
+    place = entry.inner if isinstance(entry, Ray) else entry, paths.root(), dataset
+    model = partial(local.LocalModel, *place)
     if isinstance(entry, Ray):
         if find_spec("ray") is None:
             raise SelfprefError("engine: ray needs the extra `ray`: pip install -e '.[ray]'")
         from selfpref.models import cluster  # noqa: PLC0415
 
-        answer = partial(cluster.answer, entry, model, root, paths.ray_log())
+        answer = partial(cluster.answer, entry, model, paths.root(), paths.ray_log())
     elif entry.processes == 1:
         return model()
     else:
-        answer = partial(local.shared, inner, root, dataset)
-    return Together(local.loading.identity(inner, root, dataset), answer)
+        answer = partial(local.shared, *place)
+    return Together(local.loading.identity(*place), answer)

@@ -49,8 +49,6 @@ from selfpref.params.models import SECRET
 LABEL_TOKENS = 2
 # Endpoints round logarithms; beyond this a sum of probabilities is no rounding error.
 ROUNDING = 0.01
-# Seconds to connect.
-CONNECT = 10.0
 IN_ROW, SHARE = 10, 0.05
 TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|context (length|size|window)|maximum context",
@@ -205,7 +203,7 @@ def _client(name: str, entry: Hosted) -> openai.OpenAI:
         base_url=entry.base_url,
         api_key=key,
         max_retries=entry.retries,
-        timeout=httpx2.Timeout(entry.timeout, connect=CONNECT),
+        timeout=httpx2.Timeout(entry.timeout, connect=10.0),
         # As many connections as threads.
         http_client=httpx2.Client(limits=httpx2.Limits(), follow_redirects=True, event_hooks=hooks),
     )

@@ -30,8 +30,6 @@ from selfpref.models import MARKER, Prompt
 from selfpref.prompts import downloaded
 
 LABELS = ("A", "B")
-# Where a layout lets the judge call a tie.
-TIE_LABEL = "C"
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class Layout:
             `references`, a reference answer a turn, which it shows where it has words for them.
         bare: The context without an item, for unconditional perplexities.
         content: A response as it is scored: nothing in it acts as a control token.
-        labels: The verdicts: first response, second, and `TIE_LABEL` if ties are allowed.
+        labels: The verdicts: first response, second, and a tie's if ties are allowed.
     """
 
     respond: Callable[..., Prompt]
@@ -106,5 +104,5 @@ LAYOUTS = {
         dialogue,
         lambda *said, **_: CHAT.prompt("judge", turns=downloaded.turns(said)),
     ),
-    "pair-v2": Layout(dialogue, downloaded.judge, labels=(*LABELS, TIE_LABEL)),
+    "pair-v2": Layout(dialogue, downloaded.judge, labels=(*LABELS, "C")),
 }

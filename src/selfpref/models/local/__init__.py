@@ -72,7 +72,7 @@ class LocalModel:
         template, fold = self.identity.get("template"), entry.system == "fold"
         self._encoder = Encoder(self.tokenizer, template, fold=fold)
         self.pairs = self._encoder.pairs
-        said = getattr(self.model.generation_config, "eos_token_id", None)
+        said = self.model.generation_config.eos_token_id
         ends = {*(said if isinstance(said, list) else [said]), self.tokenizer.eos_token_id}
         self._stops = self._encoder.stops | (ends - {None})
         config = self.model.config.get_text_config()
@@ -212,9 +212,8 @@ def continued(
         watched: Tokens whose raw probability is kept at every step.
     """
     cache, ids = DynamicCache(config=model.config), list(map(torch.from_numpy, rows))
-    step = pad_sequence(ids, batch_first=True, padding_side="left")
-    ones = list(map(torch.ones_like, ids))
-    mask = pad_sequence(ones, batch_first=True, padding_side="left")
+    laid = partial(pad_sequence, batch_first=True, padding_side="left")
+    step, mask = laid(ids), laid(list(map(torch.ones_like, ids)))
     made: list[list[int]] = [[] for _ in draws]
     seen: list[list[list[float]]] = [[] for _ in draws]
     ended, alive = [False] * len(draws), list(range(len(draws)))
@@ -304,7 +303,7 @@ def shared(
     size = min(ROWS, math.ceil(len(calls) / (2 * entry.processes)))
     with pool(entry.processes) as workers:
         begun = {
-            workers.submit(_answers, entry, root, dataset, calls[start : start + size]): start
+            workers.submit(_answers, calls[start : start + size], entry, root, dataset): start
             for start in range(0, len(calls), size)
         }
         for done in as_completed(begun):
@@ -312,7 +311,5 @@ def shared(
                 yield begun[done] + position, answer
 
 
-def _answers(
-    entry: Transformers, root: Path, dataset: str, calls: Sequence[Call]
-) -> list[tuple[int, Answer]]:
-    return list(_opened(entry, root, dataset).answer(calls))
+def _answers(calls: Sequence[Call], *model: Any) -> list[tuple[int, Answer]]:
+    return list(_opened(*model).answer(calls))

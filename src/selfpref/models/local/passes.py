@@ -113,11 +113,11 @@ def padded(rows: Sequence[Ids], read: Sequence[int], budget: int) -> Iterator[Ba
         size = max(1, budget // width)
         chosen, order = order[:size], order[size:]
         ids = pad_sequence([torch.from_numpy(rows[index]) for index in chosen], batch_first=True)
-        ends = torch.tensor([[len(rows[index])] for index in chosen])
-        firsts = ends - torch.tensor([[read[index]] for index in chosen])
-        place = torch.arange(width)
-        found = ((place >= firsts) & (place < ends)).flatten().nonzero()[:, 0]
-        inputs = {"input_ids": ids, "attention_mask": (place < ends).long()}
+        # Of each row, how many tokens are left from here on.
+        left = torch.tensor([[len(rows[index])] for index in chosen]) - torch.arange(width)
+        last = torch.tensor([[read[index]] for index in chosen])
+        found = ((left > 0) & (left <= last)).flatten().nonzero()[:, 0]
+        inputs = {"input_ids": ids, "attention_mask": (left > 0).long()}
         yield Batch(chosen, found, inputs)
 
 
