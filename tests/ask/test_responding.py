@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from selfpref.ask.responding import compared, dialogues, respond, tallied
+from selfpref.ask import compared, dialogues, respond, tallied
 from selfpref.errors import SelfprefError
 from selfpref.models import Text
 from selfpref.params import Writing

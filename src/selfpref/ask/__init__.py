@@ -1,23 +1,35 @@
-"""From rows to calls to rows, once for every table that models fill.
+"""From rows to calls to rows, once for every table that models fill; responses and likelihoods.
 
     rows ── a question each: calls ──> model ──> answers ── columns ──> rows of the table
 
 Rows are asked part by part: a part's prompts and calls would be most of a stage's memory, were they
-all made at once.
+all made at once. Every item is answered by one model, every response read by one:
+
+    log-perplexity = sum of -ln p(token) over the response's tokens / number of tokens    (nats)
+
+The response's text is scored as the content of the assistant's turn, without a token that ends it;
+what the chat template writes before the content belongs to the prompt. Conditional on the prompt is
+the paper's quantity; the unconditional one tells style from fit to the question.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 import pandas as pd
 
 from selfpref import tables
-from selfpref.models import Call, Choice, Choose, Likelihood, Score, Text
+from selfpref.errors import SelfprefError
+from selfpref.models import Call, Choice, Choose, Generate, Likelihood, Prompt, Score, Text
 from selfpref.models.calls import Model
+from selfpref.params import Writing
+from selfpref.prompts import Layout
+from selfpref.seeds import seed_of
 from selfpref.tables.schemas import TABLES
 
 Columns = dict[str, object]
+Messages = Sequence[Mapping[str, str]]
 # Rows to be asked about at a time.
 PART = 10_000
 # What `example` returns where nothing was asked.
@@ -94,3 +106,191 @@ def example(model: Model) -> pd.DataFrame:
 def printed(example: pd.DataFrame) -> str:
     """An example as text, a message a paragraph."""
     return "\n\n".join("[" + example["role"] + "]\n" + example["text"])
+
+
+# --- responses, and their likelihoods -------------------------------------------------------------
+
+
+def respond(
+    items: pd.DataFrame,
+    responder: str,
+    model: Model,
+    prompt: Callable[..., Prompt],
+    use: Writing,
+    *,
+    seed: int,
+    answered: Mapping[str, str] | None = None,
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """One response to each item.
+
+    Args:
+        items: The items table; one turn each.
+        responder: Whose responses these are.
+        model: The responder's model.
+        prompt: From an item's question to the prompt.
+        use: Limit and temperature.
+        seed: With item and responder, the seed of each sample.
+        answered: By item, responses that it has given already: to earlier turns of these items.
+
+    Returns:
+        The responses table: `status` is `truncated` where a response was cut off at the limit.
+        Items without a response have no row. The second value counts both: `cut off`, and the
+        items by reason: `truncated` where the prompt does not fit the context, `refused`, `failed`,
+        `no earlier turn` where it has no response to an earlier turn, `no prompt` where the item's
+        text is not known.
+    """
+
+    def questions(some: pd.DataFrame) -> Iterator[Question]:
+        for item, messages in some[["item_id", "messages"]].itertuples(index=False):
+            draw = seed_of(seed, responder, item)
+            said = [written[turn] for turn in earlier_turns(item, messages)]
+            asked = prompt(*before_response(messages, said))
+            yield Question([Generate(asked, use.max_tokens, use.temperature, draw)], _written)
+
+    made, written = [], dict(answered or {})
+    known = items[items["messages"].map(len).gt(0)]
+    earlier = pd.Series(map(earlier_turns, known["item_id"], known["messages"]), known.index)
+    # A turn is asked once the turns before it are answered.
+    for _, turns in known.groupby(earlier.map(len)):
+        ready = [written.keys() >= {*needed} for needed in earlier[turns.index]]
+        table = ask(model, turns[ready], "responses", questions, responder=responder)
+        made.append(table)
+        written |= table.set_index("item_id")["text"].dropna().to_dict()
+    table = tables.together("responses", made)
+    lost = table["text"].isna()
+    counts = {"cut off": int(table.loc[~lost, "status"].eq("truncated").sum())}
+    counts |= table.loc[lost, "status"].value_counts().to_dict()
+    more = {"no prompt": len(items) - len(known), "no earlier turn": len(known) - len(table)}
+    counts |= {reason: number for reason, number in more.items() if number}
+    return table[~lost].reset_index(drop=True), counts
+
+
+def _written(answer: Text) -> Columns:
+    if answer.status == "cut":
+        return {"text": answer.text, "status": "truncated"}
+    return {"text": answer.text if answer.status == "ok" else None, "status": answer.status}
+
+
+def score_responses(
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    judge: str,
+    model: Model,
+    layout: Layout,
+    *,
+    alone: bool,
+) -> pd.DataFrame:
+    """Score every response given its prompt and, where wanted, on its own.
+
+    Args:
+        items: The items table.
+        responses: The responses table.
+        judge: Whose likelihoods these are.
+        model: The judge's model.
+        layout: The prompts.
+        alone: Whether responses are scored without their prompts too.
+
+    Returns:
+        The perplexities table: one or two rows a response; empty texts have no tokens and a sum
+        of 0.
+    """
+
+    def questions(some: pd.DataFrame, *, given: bool) -> Iterator[Question]:
+        said = dialogues(items, responses, some["item_id"]) if given else {}
+        for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
+            prompt = layout.respond(*said[item, responder][:-1]) if given else layout.bare()
+            yield Question([Score(prompt, layout.content(text))], partial(_scored, text))
+
+    made = []
+    for given in (True, False) if alone else (True,):
+        asked = partial(questions, given=given)
+        made.append(ask(model, responses, "perplexities", asked, judge=judge, conditional=given))
+    return tables.together("perplexities", made)
+
+
+def _scored(text: str, found: Likelihood) -> Columns:
+    return {**vars(found), "n_bytes": len(text.encode())}
+
+
+def tallied(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
+    """The counts of `respond` by data set: one row each, a column for every reason.
+
+    Items without prompt or earlier turn have one where there are some.
+    """
+    usual, found = ["cut off", "truncated", "refused", "failed"], pd.DataFrame(counts).T
+    more = found.columns.difference(usual)
+    return found.reindex(columns=[*usual, *more]).fillna(0).astype(int)
+
+
+def earlier_turns(item: str, messages: Messages) -> list[str]:
+    """The items of the turns before an item, whose responses were said before its own.
+
+    An item of a later turn, `<...>/<turn>`, holds the user's turns. A dialogue that holds the
+    assistant's too is whole, and has none.
+    """
+    if any(message["role"] == "assistant" for message in messages):
+        return []
+    stem = item.rpartition("/")[0]
+    return [f"{stem}/{turn}" for turn in range(1, len(messages))]
+
+
+def before_response(messages: Messages, earlier: Sequence[str]) -> list[str]:
+    """What was said before a response: question, answer, ..., question.
+
+    Args:
+        messages: The turns of the item responded to.
+        earlier: The responses to its `earlier_turns`.
+    """
+    asked = [message["content"] for message in messages]
+    said = [text for turn in zip(asked, earlier, strict=False) for text in turn]
+    return [*said, *asked[len(earlier) :]]
+
+
+def dialogues(
+    items: pd.DataFrame, responses: pd.DataFrame, wanted: Iterable[str]
+) -> dict[tuple[str, str], list[str]]:
+    """Every response to some items with what was said before it, by item and responder.
+
+    The answers to earlier turns are the same responder's (`earlier_turns`), or stand in the item.
+
+    Args:
+        items: The items table.
+        responses: The responses table, one row an item and responder.
+        wanted: Which items.
+
+    Returns:
+        Question, answer, question, ..., ending with the response. A response without those to
+        earlier turns is left out.
+    """
+    some = items[items["item_id"].isin(list(wanted))]
+    asked = dict(zip(some["item_id"], some["messages"], strict=True))
+    before = {item: earlier_turns(item, messages) for item, messages in asked.items()}
+    needed = responses["item_id"].isin(list({*asked}.union(*before.values())))
+    texts = responses[needed].set_index(["item_id", "responder"])["text"].to_dict()
+    found = {}
+    for (item, responder), text in texts.items():
+        own = [texts.get((turn, responder)) for turn in before.get(item, ())]
+        if item in asked and None not in own:
+            found[item, responder] = [*before_response(asked[item], own), text]
+    return found
+
+
+def compared(
+    said: Mapping[tuple[str, str], list[str]], item: str, names: Collection[str]
+) -> list[str]:
+    """Two responses as a judge reads them: question, one answer, the other, turn by turn.
+
+    Args:
+        said: As `dialogues` returns it.
+        item: Which item.
+        names: The two responders, in presented order.
+
+    Raises:
+        SelfprefError: A response, or one to an earlier turn, is missing.
+    """
+    for name in names:
+        if (item, name) not in said:
+            raise SelfprefError(f"{item}: no response of {name!r}, or none to an earlier turn")
+    first, second = (said[item, name] for name in names)
+    turns = zip(first[::2], first[1::2], second[1::2], strict=True)
+    return [text for turn in turns for text in turn]

@@ -25,8 +25,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref.ask import Columns, Question, ask
-from selfpref.ask.responding import compared, dialogues
+from selfpref.ask import Columns, Question, ask, compared, dialogues
 from selfpref.models import MARKER, Choice, Choose, Generate, Prompt, Status, Text
 from selfpref.models.calls import Model
 from selfpref.params import Judge, Verdicts
