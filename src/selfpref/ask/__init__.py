@@ -166,9 +166,8 @@ def respond(
 
 
 def _written(answer: Text) -> Columns:
-    if answer.status == "cut":
-        return {"text": answer.text, "status": "truncated"}
-    return {"text": answer.text if answer.status == "ok" else None, "status": answer.status}
+    text = answer.text if answer.status in ("ok", "cut") else None
+    return {"text": text, "status": "truncated" if answer.status == "cut" else answer.status}
 
 
 def score_responses(

@@ -64,9 +64,9 @@ def judge_pairs(
     Returns:
         The verdicts table: two rows a pair, sorted by key.
     """
-    sides = ["responder_a", "responder_b"]
-    key, turned = ["study", "item_id", *sides], {sides[0]: sides[1], sides[1]: sides[0]}
-    orders = pd.concat([labels[key], labels[key].rename(columns=turned)]).drop_duplicates()
+    key = ["study", "item_id", "responder_a", "responder_b"]
+    turned = labels[key].set_axis([*key[:2], key[3], key[2]], axis="columns")
+    orders = pd.concat([labels[key], turned]).drop_duplicates()
     judging = Judging(use, layout.labels)
     references = items.dropna(subset="reference").set_index("item_id")["reference"].to_dict()
 

@@ -85,8 +85,7 @@ class HostedModel:
         if isinstance(call, models.Score):
             told = "an endpoint gives no perplexities; use a model with `engine: transformers`"
             raise SelfprefError(f"models.{self._name}: {told}")
-        said = call.prompt.messages
-        said = models.folded(said) if entry.system == "fold" else said
+        said = call.prompt.said(fold=entry.system == "fold")
         messages = [{"role": role, "content": content} for role, content in said]
         body: dict[str, Any] = {"model": entry.model, "messages": messages}
         sent = {"address": entry.base_url, "path": "chat/completions", "body": body}
@@ -236,7 +235,7 @@ def _reply(client: openai.OpenAI, request: Json) -> tuple[Raw | Status, str]:
     return Raw(reply) if status == "ok" else status, reason
 
 
-def outcome(body: Json, reply: Json) -> tuple[models.Status, str]:
+def outcome(body: Json, reply: Json) -> tuple[Status, str]:
     """Whether a reply is an answer: `ok`, `refused` or, with the reason, `failed`.
 
     It failed where it lacks the probabilities that were asked for, ignores the prefill, or is empty

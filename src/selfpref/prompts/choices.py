@@ -17,7 +17,7 @@ from selfpref.lab import dialogues, tokenizer
 from selfpref.models import MARKER, Prompt
 from selfpref.prompts import Texts
 from selfpref.prompts.downloaded import text
-from selfpref.prompts.rubric import CRITERIA, TOP, read_marks, read_total
+from selfpref.prompts.rubric import CRITERIA, TOP, eleven, read_marks, read_total
 
 LETTERS = "ABCDEFGHIJ"
 TEXTS = Texts(Path(__file__).with_name("choices.yaml"))
@@ -53,11 +53,9 @@ class ChoicePrompts:
 
 
 def _added(marks: Sequence[str]) -> Marked:
-    """Eleven marks of 0 or 1 and their sum; nothing of what is anything else."""
-    if len(marks) != TOP or not {*marks} <= {"0", "1"}:
-        return None, None
-    read = [int(mark) for mark in marks]
-    return sum(read), read
+    """Eleven marks and their sum; nothing of what is anything else."""
+    read = eleven(marks)
+    return (sum(read) if read else None), read
 
 
 def _plain_prefer(question: str, responses: Sequence[str]) -> Prompt:

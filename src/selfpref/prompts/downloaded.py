@@ -65,8 +65,7 @@ def text(
 @cache
 def _programs(study: str) -> dict[str, dict[str, list[Parts]]]:
     """The texts of each of a study's programs, by path."""
-    files = _fetched(paths.author_prompts_file(study))
-    return {name: read(path) for name, path in files.items()}
+    return {name: read(at) for name, at in _fetched(paths.author_prompts_file(study)).items()}
 
 
 def read(path: Path) -> dict[str, list[Parts]]:

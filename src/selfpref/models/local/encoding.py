@@ -33,7 +33,7 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt, folded
+from selfpref.models import Prompt
 
 # Around a placeholder: whitespace that no template writes, so that trimming can be told.
 EDGE = "\x1f"
@@ -101,7 +101,7 @@ class Encoder:
         try:
             found = self._tokenizer.apply_chat_template(messages, tokenize=False, **options)
             text = self._own(str(found))
-            if len({place[2] for place in self._place.finditer(text)}) < len(roles):
+            if len({number for _, number in self._place.findall(text)}) < len(roles):
                 raise ValueError("it leaves out a message")
         # What jinja raises, and what Python does where a template mixes types.
         except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
@@ -122,7 +122,7 @@ class Encoder:
 
     def _said(self, prompt: Prompt) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Roles and contents of the messages."""
-        messages = folded(prompt.messages) if self._fold else prompt.messages
+        messages = prompt.said(fold=self._fold)
         return tuple(role for role, _ in messages), tuple(content for _, content in messages)
 
     def text(self, prompt: Prompt, labels: tuple[str, ...] = ()) -> str:
@@ -149,16 +149,18 @@ class Encoder:
         before = self._plain(asked)
         return any(self._plain(begun + label)[:-1] != before for label in labels)
 
-    def _begun(self, prompt: Prompt) -> tuple[str, bool]:
-        """The text up to the answer's content, prefill included; whether that is trimmed."""
+    def _begun(self, prompt: Prompt, answer: str = "") -> tuple[str, str]:
+        """The text up to the answer's content, prefill included; and a given answer after it."""
         if not prompt.messages:
             first = self._tokenizer.bos_token or self._tokenizer.eos_token or ""
-            return self._own(first + prompt.prefill), False
+            return self._own(first + prompt.prefill), answer
         roles, contents = self._said(prompt)
-        text, answer = self._rendered((*roles, ANSWERING), False), str(len(roles))
-        place = next(place for place in self._place.finditer(text) if place[2] == answer)
+        text, number = self._rendered((*roles, ANSWERING), False), str(len(roles))
+        place = next(place for place in self._place.finditer(text) if place[2] == number)
+        if not place[1]:
+            answer = answer.rstrip() if prompt.prefill else answer.strip()
         before = self._filled(text[: place.start()], contents)
-        return before + self._own(prompt.prefill), not place[1]
+        return before + self._own(prompt.prefill), answer
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of texts, with one BOS if the tokenizer's texts begin with one."""
@@ -179,16 +181,11 @@ class Encoder:
         prompt's last whitespace to the response's first word (`▁Hello`), that token is the
         response's; a line break that stays a token of its own is the prompt's.
         """
-        contexts, wholes = [], []
-        for prompt, given in zip(prompts, continuations, strict=True):
-            context, trims = self._begun(prompt)
-            trimmed = given.rstrip() if prompt.prefill else given.strip()
-            contexts.append(context)
-            wholes.append(context + (trimmed if trims else given))
-        once = list(dict.fromkeys(contexts))
+        begun = list(map(self._begun, prompts, continuations))
+        once = list(dict.fromkeys(context for context, _ in begun))
         known = dict(zip(once, self.ids(once), strict=True))
         found = []
-        for context, ids in zip(contexts, self.ids(wholes), strict=True):
+        for (context, _), ids in zip(begun, self.ids(list(map("".join, begun))), strict=True):
             start = len(list(takewhile(bool, map(eq, known[context], ids))))
             found.append((ids[:start], ids[start:]))
         return found
