@@ -6,7 +6,7 @@ pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
 import datasets
 
-from selfpref.download.fetch import load
+from selfpref.download.fetch import open_set
 from selfpref.errors import SelfprefError
 
 
@@ -14,9 +14,9 @@ def test_a_source_is_one_row(tmp_path):
     source = tmp_path / "pinned.csv"
     source.write_text("repository,split\nx/y,train\n")
     with pytest.raises(SelfprefError, match="one row of repository, revision, split"):
-        load(source, ())
+        open_set(source, ())
     with pytest.raises(SelfprefError, match="correct `source`"):
-        load(tmp_path / "none.csv", ())
+        open_set(tmp_path / "none.csv", ())
 
 
 def test_a_gated_set_says_how_to_get_access(tmp_path, monkeypatch):
@@ -28,7 +28,7 @@ def test_a_gated_set_says_how_to_get_access(tmp_path, monkeypatch):
 
     monkeypatch.setattr(datasets, "load_dataset", refuse)
     with pytest.raises(SelfprefError) as failure:
-        load(source, ())
+        open_set(source, ())
     first, second = str(failure.value).splitlines()
     assert first == "lmsys/gated: lmsys/gated is gated."
     assert "accept the terms on https://huggingface.co/datasets/lmsys/gated" in second

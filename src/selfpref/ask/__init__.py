@@ -262,7 +262,7 @@ def dialogues(
         earlier turns is left out.
     """
     some = items[items["item_id"].isin(list(wanted))]
-    asked = dict(zip(some["item_id"], some["messages"], strict=True))
+    asked = some.set_index("item_id")["messages"].to_dict()
     before = {item: earlier_turns(item, messages) for item, messages in asked.items()}
     needed = responses["item_id"].isin(list({*asked}.union(*before.values())))
     texts = responses[needed].set_index(["item_id", "responder"])["text"].to_dict()

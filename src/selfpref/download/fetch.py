@@ -27,7 +27,6 @@ DEFAULT_ROOT = "https://raw.githubusercontent.com"
 VARIABLE = "SELFPREF_ARCHIVES"
 # Of each file, after a second, two and three.
 RETRIES = 3
-CONNECTIONS = 8
 
 
 def cache_dir() -> Path:
@@ -116,7 +115,7 @@ def _download(missing: list[Pinned], root: str, cache: Path, title: str) -> None
     kept = pooch.create(cache, base_url=root, registry=registry, retry_if_failed=RETRIES)
     total = sum(int(file.bytes) for file in missing)
     with (
-        ThreadPoolExecutor(CONNECTIONS) as pool,
+        ThreadPoolExecutor(8) as pool,
         progress.bar(total, f"download {title}", unit="B", unit_scale=True) as bar,
     ):
 
@@ -138,11 +137,6 @@ def _download(missing: list[Pinned], root: str, cache: Path, title: str) -> None
 
 
 # --- the Hub --------------------------------------------------------------------------------------
-
-
-def load(source: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of a pinned data set, downloaded once; see `open_set`."""
-    return [dict(row) for row in open_set(source, columns)]
 
 
 def open_set(source: Path, columns: Sequence[str], configuration: str | None = None) -> Any:

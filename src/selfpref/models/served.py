@@ -105,8 +105,8 @@ class HostedModel:
             # It takes no seed and is never greedy: repeats are told apart in the key alone.
             body["max_completion_tokens"] = limit + entry.reasoning_tokens
             return sent | {"repeat": seed}
-        body |= {"max_completion_tokens" if entry.reasoning else entry.limit: limit}
-        body |= {"temperature": heat} | ({"seed": seed} if heat else {})
+        name = "max_completion_tokens" if entry.reasoning else entry.limit
+        body |= {name: limit, "temperature": heat} | ({"seed": seed} if heat else {})
         if call.labels:
             body |= {"logprobs": True, "top_logprobs": entry.top_logprobs}
         return sent
@@ -245,7 +245,8 @@ def outcome(body: Json, reply: Json) -> tuple[Status, str]:
         body: What was sent.
         reply: A chat completion.
     """
-    message, end = reply["choices"][0]["message"], reply["choices"][0].get("finish_reason")
+    said = reply["choices"][0]
+    message, end = said["message"], said.get("finish_reason")
     if message.get("refusal") or end == "content_filter":
         return "refused", ""
     content, tokens = _content(reply), _listed(reply)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from selfpref.lab import dialogues, tokenizer
 from selfpref.models import MARKER, Prompt
-from selfpref.prompts import Texts
+from selfpref.prompts import Texts, dialogue
 from selfpref.prompts.downloaded import text
 from selfpref.prompts.rubric import CRITERIA, TOP, eleven, read_marks, read_total
 
@@ -78,13 +78,13 @@ def _authors_prefer(question: str, responses: Sequence[str]) -> Prompt:
     said = _program(name, values={"self.PREFERENCE_PROMPT": own, "question": question})
     for place, response in enumerate(responses, start=1):
         said = _program(name, 1, {"original_prompt": said, "idx + 1": place, "ans": response})
-    return Prompt((("user", said),))
+    return dialogue(said)
 
 
 def _authors_rubric(question: str, response: str) -> Prompt:
     said = {"self.SCORING_PROMPT": _words("SCORING_PROMPT"), "question": question}
     asked = _program("get_score.original_prompt", values=said | {"response": response})
-    return Prompt((("user", asked),))
+    return dialogue(asked)
 
 
 def _words(name: str) -> str:
@@ -117,7 +117,7 @@ CHOICE_PROMPTS = {
         marker="",
     ),
     "plain": ChoicePrompts(
-        respond=lambda question: Prompt((("user", question),)),
+        respond=dialogue,
         prefer=_plain_prefer,
         letters=tuple(LETTERS),
         tie=("tie",),

@@ -18,8 +18,7 @@ from selfpref.models import Prompt
 from selfpref.prompts import Texts
 from selfpref.prompts.downloaded import text
 
-LABELS = ("1", "2")
-SCORES = ("1", "2", "3", "4", "5")
+LABELS, SCORES = tuple("12"), tuple("12345")
 TEXTS = Texts(Path(__file__).with_name("summaries.yaml"))
 
 

@@ -121,7 +121,7 @@ class LocalModel:
         """Token ids of the texts that leave room for so many more; and which texts do not."""
         found = enumerate(map(np.array, self._encoder.ids(texts)))
         rows = {index: row for index, row in found if len(row) + more <= self.context}
-        return rows, [index for index in range(len(texts)) if index not in rows]
+        return rows, sorted({*range(len(texts))}.difference(rows))
 
     def _choose(self, calls: Sequence[Choose]) -> Iterator[tuple[int, Choice]]:
         """Probabilities of the labels as the next token."""

@@ -138,7 +138,7 @@ def _download(model: str, revision: str) -> Path:
 def _hashed(folder: Path) -> str:
     """SHA-256 over the names and contents of a model folder's files."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.iterdir() if path.is_file()):
+    for path in sorted(filter(Path.is_file, folder.iterdir())):
         digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
         with open(path, "rb") as handle:
             hashlib.file_digest(handle, lambda: digest)

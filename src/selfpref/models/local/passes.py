@@ -135,9 +135,9 @@ def packed(rows: Sequence[Ids], read: Sequence[int], budget: int, step: int = 1)
     order = sorted(range(len(rows)), key=lambda index: rows[index].tolist())
     ordered = [rows[index] for index in order]
     shared = [0, *map(_shared, ordered, ordered[1:])]
-    spans = list(_spans([len(row) for row in ordered], shared, budget))
-    spans.sort(key=lambda span: -max(len(row) for row in ordered[slice(*span)]))
-    for start, stop in spans:
+    lengths = list(map(len, ordered))
+    spans = _spans(lengths, shared, budget)
+    for start, stop in sorted(spans, key=lambda span: -max(lengths[slice(*span)])):
         chosen, common = order[start:stop], np.array([0, *shared[start + 1 : stop]])
         yield _line(chosen, ordered[start:stop], common, [read[index] for index in chosen], step)
 
