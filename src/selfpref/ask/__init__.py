@@ -198,17 +198,13 @@ def score_responses(
         said = dialogues(items, responses, some["item_id"]) if given else {}
         for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
             prompt = layout.respond(*said[item, responder][:-1]) if given else layout.bare()
-            yield Question([Score(prompt, layout.content(text))], partial(_scored, text))
+            yield Question([Score(prompt, layout.content(text))], vars)
 
-    made = []
+    made, sized = [], responses.assign(n_bytes=responses["text"].str.encode("utf-8").str.len())
     for given in (True, False) if alone else (True,):
         asked = partial(questions, given=given)
-        made.append(ask(model, responses, "perplexities", asked, judge=judge, conditional=given))
+        made.append(ask(model, sized, "perplexities", asked, judge=judge, conditional=given))
     return tables.together("perplexities", made)
-
-
-def _scored(text: str, found: Likelihood) -> Columns:
-    return {**vars(found), "n_bytes": len(text.encode())}
 
 
 def tallied(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
