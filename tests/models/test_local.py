@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,13 +13,7 @@ from asking import to_choose, to_generate, to_score  # noqa: E402
 from small_models import CHATML, byte_level, load, save, save_chain  # noqa: E402
 from torch.nn.functional import linear as plain  # noqa: E402
 
-from selfpref.models import (  # noqa: E402
-    Choice,
-    Likelihood,
-    Prompt,
-    Text,
-    local,
-)
+from selfpref.models import Choice, Likelihood, Prompt, Text, local  # noqa: E402
 from selfpref.models.local import passes  # noqa: E402
 from selfpref.models.local.encoding import Encoder  # noqa: E402
 from selfpref.models.local.passes import packed  # noqa: E402
@@ -27,38 +22,31 @@ PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "hel
 TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂", "1 + 2 = 3! " * 3, " A"]
 PAIRS = [(prompt, text) for prompt in PROMPTS for text in TEXTS]
 DYNAMIC = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}
-# Architectures with their settings, and the longest row that is packed.
+HEADS = {"num_key_value_heads": 2}
+CAPPED = {"head_dim": 8, "sliding_window": 16, "final_logit_softcapping": 2.0}
+# Architectures with their settings, and the longest row that is packed. Phi's output layer has a
+# bias, Cohere's logits are scaled.
 KINDS = {
-    "llama": ({"num_key_value_heads": 2}, math.inf),
+    "llama": (HEADS, math.inf),
     "llama, one layer": ({"num_hidden_layers": 1}, math.inf),
     "llama, dynamic positions": ({"rope_parameters": DYNAMIC}, math.inf),
-    "qwen2": ({"num_key_value_heads": 2}, math.inf),
-    "mistral": ({"sliding_window": 24, "num_key_value_heads": 2}, 24),
-    "gpt_neox": ({}, 0),
-    "gemma2": (
-        {
-            "head_dim": 8,
-            "sliding_window": 16,
-            "num_key_value_heads": 2,
-            "final_logit_softcapping": 2.0,
-        },
-        0,
-    ),
-    "mamba": ({}, 0),
-    # The output layer has a bias; its logits are scaled.
-    "phi": ({}, 0),
+    "qwen2": (HEADS, math.inf),
+    "mistral": ({"sliding_window": 24} | HEADS, 24),
+    "gemma2": (CAPPED | HEADS, 0),
     "cohere": ({"logit_scale": 0.25}, 0),
+    **dict.fromkeys(("gpt_neox", "mamba", "phi"), ({}, 0)),
 }
 
 
-def log_p(model, ids):
+def logits_of(model, ids):
     with torch.no_grad():
-        return model(torch.tensor([ids])).logits[0].double().log_softmax(-1)
+        return model(torch.tensor([ids])).logits[0].double()
 
 
 def nll_of(model, context, own):
-    p = log_p(model, (context + own)[:-1])
-    return -sum(float(p[len(context) + n - 1, token]) for n, token in enumerate(own))
+    p = logits_of(model, (context + own)[:-1]).log_softmax(-1)
+    nll = -sum(float(p[len(context) + n - 1, token]) for n, token in enumerate(own))
+    return pytest.approx(nll, abs=1e-5 * len(own))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -71,10 +59,9 @@ def test_every_architecture_answers_as_the_definition_says(tmp_path, kind):
     pairs = found.pairs(prompts, texts)
     for score, (context, own) in zip(found.answer(to_score(prompts, texts)), pairs, strict=True):
         assert (score.n_tokens, score.status) == (len(own), "ok")
-        nll = nll_of(found.model, context, own)
-        assert score.sum_nll == pytest.approx(nll, abs=1e-5 * len(own))
+        assert score.sum_nll == nll_of(found.model, context, own)
     for prompt, choice in zip(PROMPTS, found.answer(to_choose(PROMPTS, "AB")), strict=True):
-        p = log_p(found.model, found.encode(prompt))[-1].exp()
+        p = logits_of(found.model, found.encode(prompt))[-1].softmax(-1)
         # With a space before it or none.
         forms = [found.tokenizer.convert_tokens_to_ids([label, f"Ġ{label}"]) for label in "AB"]
         wanted = [float(p[ids].sum()) for ids in forms]
@@ -94,18 +81,16 @@ def test_what_exceeds_the_context_is_truncated_and_what_reaches_its_limit_is_cut
     # Long enough to be attended to in several blocks.
     ((context, own),) = model.pairs(PROMPTS[:1], [" A" * room])
     assert (one.status, one.n_tokens) == ("ok", room)
-    assert one.sum_nll == pytest.approx(nll_of(model.model, context, own), abs=1e-5 * room)
+    assert one.sum_nll == nll_of(model.model, context, own)
     assert (more.status, more.n_tokens, math.isnan(more.sum_nll)) == ("truncated", room + 1, True)
     assert none == Likelihood(0.0, 0, "ok")
     # Prompts of 159, 160 and 161 tokens, where 160 are seen.
     free = model.context - len(model.encode(Prompt((("user", ""),))))
     prompts = [Prompt((("user", " A" * count),)) for count in (free - 1, free, free + 1)]
-    chosen = model.answer(to_choose(prompts, "AB"))
-    assert [choice.status for choice in chosen] == ["ok", "ok", "truncated"]
-    assert chosen[2] == Choice((), "truncated")
-    made = model.answer(to_generate(prompts, max_tokens=9, temperature=0, seeds=[0] * 3))
-    assert made[0].status == "cut"
-    assert made[1:] == [Text("", "truncated")] * 2
+    *chosen, long = model.answer(to_choose(prompts, "AB"))
+    assert ([choice.status for choice in chosen], long) == (["ok"] * 2, Choice((), "truncated"))
+    cut, *long = model.answer(to_generate(prompts, max_tokens=9, temperature=0, seeds=[0] * 3))
+    assert (cut.status, long) == ("cut", [Text("", "truncated")] * 2)
 
 
 def test_identity_holds_what_changes_an_answer(tmp_path):
@@ -154,19 +139,14 @@ def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
     draws = [np.random.default_rng(seed).random(limit) for seed, limit in enumerate(limits)]
     with torch.no_grad():
         made = local.continued(engine.model, rows, draws, 0.8, set(), watched)
-    for place, (row, limit) in enumerate(zip(rows, limits, strict=True)):
-        found = made[place]
-        assert (len(found.ids), found.ended) == (limit, False)
-        with torch.no_grad():
-            logits = engine.model(torch.tensor([[*row, *found.ids]])).logits[0].double()
-        logits = logits[len(row) - 1 : -1]
+    for row, drawn, found in zip(rows, draws, made, strict=True):
+        assert (len(found.ids), found.ended) == (len(drawn), False)
+        logits = logits_of(engine.model, [*row, *found.ids])[len(row) - 1 : -1]
         p = logits.softmax(-1)[:, watched]
         assert found.watched == pytest.approx(p.numpy(), abs=1e-6)
         # The first token at which the cumulative sum at this temperature exceeds the draw.
         reached = (logits / 0.8).softmax(-1).cumsum(-1).numpy()
-        pairs = zip(reached, draws[place], strict=True)
-        drawn = [np.searchsorted(each, uniform, "right") for each, uniform in pairs]
-        assert found.ids == drawn
+        assert found.ids == list(map(partial(np.searchsorted, side="right"), reached, drawn))
 
 
 def written(folder, tokenizer, text, **branches):
@@ -234,10 +214,8 @@ def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step):
     # Each watched token has a number of its own at each step.
     watched = np.arange((len(ids) + ended) * 4).reshape(-1, 4) ** 2.0
     choice = local.label_after(encoder, "[[", forms, local.Continuation(ids, ended, watched))
-    if step is None:
-        assert choice is None
-        return
-    assert choice.probabilities == (watched[step, :2].sum(), watched[step, 2:].sum())
+    wanted = step and (watched[step, :2].sum(), watched[step, 2:].sum())
+    assert (choice and choice.probabilities) == wanted
 
 
 # --- packed lines ---------------------------------------------------------------------------------
