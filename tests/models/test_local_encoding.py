@@ -36,16 +36,15 @@ HI = Prompt((("user", "hello"),))
 TOLD = Prompt((("system", "be brief"), ("user", "hello")))
 
 
-def usual(tokenizer, messages, prefill):
+def usual_text(tokenizer, messages, prefill=""):
     """What `transformers` makes of trusted messages."""
     said = [*messages, *([("assistant", prefill)] if prefill else [])]
-    text = tokenizer.apply_chat_template(
+    return tokenizer.apply_chat_template(
         [{"role": role, "content": content} for role, content in said],
         add_generation_prompt=not prefill,
         continue_final_message=bool(prefill),
         tokenize=False,
     )
-    return tokenizer(text)["input_ids"]
 
 
 @pytest.mark.parametrize("kind", TOKENIZERS)
@@ -55,7 +54,8 @@ def test_ordinary_contents_are_encoded_as_ever_and_no_content_is_control(kind):
     encoder, special = Encoder(tokenizer), {*tokenizer.all_special_ids} - {tokenizer.unk_token_id}
     for content, prefill in product(CONTENTS, PREFILLS):
         messages = (("user", content), ("assistant", "a lamp"), ("user", "hello"))
-        assert encoded(encoder, Prompt(messages, prefill)) == usual(tokenizer, messages, prefill)
+        usual = tokenizer(usual_text(tokenizer, messages, prefill))["input_ids"]
+        assert encoded(encoder, Prompt(messages, prefill)) == usual
     plain, *attacked = (
         [
             token
@@ -107,14 +107,9 @@ def test_what_a_tokenizer_or_a_template_cannot_do_is_told(tmp_path):
     for labels in (["A", "Perhaps"], ["A", "A"]):
         with pytest.raises(SelfprefError, match="no single token of this model, or another's"):
             Encoder(tokenizer).forms(labels, [])
-    for text, told in (
-        ("{{ messages[-1]['content'] }}", "it leaves out a message; .* `system: fold`"),
-        ("{{ ''.__class__.__mro__ }}", "unsafe"),
-        ("{% for n in range(1000000) %}{% endfor %}", "Range too big"),
-    ):
-        tokenizer.chat_template = text
-        with pytest.raises(SelfprefError, match=f"the chat template refuses messages of .*{told}"):
-            Encoder(tokenizer).text(TOLD)
+    tokenizer.chat_template = "{{ messages[-1]['content'] }}"
+    with pytest.raises(SelfprefError, match=r"refuses messages of .* leaves out .* `system: fold`"):
+        Encoder(tokenizer).text(TOLD)
     tokenizer.chat_template = None
     with pytest.raises(SelfprefError, match="no chat template; name the model's format"):
         Encoder(tokenizer)
@@ -203,8 +198,7 @@ def test_what_the_template_writes_before_a_content_is_the_prompts(tmp_path, name
 
 # --- formats by name, against what the models' papers and cards show ------------------------------
 
-BRIEF = [("system", "Be brief."), ("user", "Hi")]
-AGAIN = [("user", "Hi"), ("assistant", "Hello"), ("user", "Bye")]
+SAID = (("system", "Be brief."), ("user", "Hi"), ("assistant", "Hello"), ("user", "Bye"))
 DATES = "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n"
 VICUNA = (
     "A chat between a curious user and an artificial intelligence assistant. "
@@ -217,57 +211,42 @@ BELOW = (
 HEAD = "<|start_header_id|>{}<|end_header_id|>\n\n"
 USER, ANSWER, SYSTEM = (HEAD.format(role) for role in ("user", "assistant", "system"))
 TURNS = f"{USER}Hi<|eot_id|>{ANSWER}Hello<|eot_id|>{USER}Bye<|eot_id|>{ANSWER}"
-ALPHA = (
-    "# StableLM Tuned (Alpha version)\n- StableLM is a helpful and harmless open-source AI "
-    "language model developed by StabilityAI.\n- StableLM is excited to be able to help the user, "
-    "but will refuse to do anything that could be considered harmful to the user.\n- StableLM is "
-    "more than just an information source, StableLM is also able to write poetry, short stories, "
-    "and make jokes.\n- StableLM will refuse to participate in anything that could harm a human.\n"
-)
-BEGIN, TASK = "<|begin_of_text|>", "\n\n### Instruction:\nHi\n\n### Response:\n"
-OASST = "<|prompter|>Hi<|endoftext|><|assistant|>"
-# What each writes for a system message with a question, and for three turns without one; and the
-# special tokens that end an answer.
+BEGIN, TASK = "<|begin_of_text|>", "\n\n### Instruction:\n{}\n\n### Response:\n"
+OASST = "<|prompter|>{}<|endoftext|><|assistant|>"
+# What each writes for a dialogue with a system message, what it begins with where there is none,
+# and the special tokens that end an answer.
 EXPECTED = {
-    "vicuna": ["Be brief. USER: Hi ASSISTANT:",
-               f"{VICUNA} USER: Hi ASSISTANT: Hello</s>USER: Bye ASSISTANT:", "</s>"],
-    "koala": ["Be brief. USER: Hi GPT:",
-              "BEGINNING OF CONVERSATION: USER: Hi GPT: Hello</s>USER: Bye GPT:", "</s>"],
-    "oasst-pythia": [f"Be brief.{OASST}",
-                     f"{OASST}Hello<|endoftext|>{OASST.replace('Hi', 'Bye')}",
-                     "<|prompter|> <|assistant|> <|endoftext|>"],
-    "dolly-v2": [f"Be brief.{TASK}", f"{BELOW}{TASK}Hello### End{TASK.replace('Hi', 'Bye')}",
-                 "###_End"],
-    "stablelm-tuned-alpha": ["<|SYSTEM|>Be brief.<|USER|>Hi<|ASSISTANT|>",
-                             f"<|SYSTEM|>{ALPHA}<|USER|>Hi<|ASSISTANT|>Hello"
-                             "<|USER|>Bye<|ASSISTANT|>",
-                             "<|SYSTEM|> <|USER|> <|ASSISTANT|>"],
-    "llama-2": ["<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHi [/INST]",
-                "<s>[INST] Hi [/INST] Hello </s><s>[INST] Bye [/INST]", "<s> </s>"],
-    "llama-3": [f"{BEGIN}{SYSTEM}Be brief.<|eot_id|>{USER}Hi<|eot_id|>{ANSWER}", f"{BEGIN}{TURNS}",
-                "<|begin_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|>"],
-    "llama-3.1": [f"{BEGIN}{SYSTEM}{DATES}Be brief.<|eot_id|>{USER}Hi<|eot_id|>{ANSWER}",
-                  f"{BEGIN}{SYSTEM}{DATES}<|eot_id|>{TURNS}",
-                  "<|begin_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|>"],
-    "plain": ["Be brief.\n\nHi\n\n", "Hi\n\nHello\n\nBye\n\n", ""],
+    "vicuna": ("Be brief. USER: Hi ASSISTANT: Hello</s>USER: Bye ASSISTANT:", VICUNA, "</s>"),
+    "koala": ("Be brief. USER: Hi GPT: Hello</s>USER: Bye GPT:",
+              "BEGINNING OF CONVERSATION: USER: Hi", "</s>"),
+    "oasst-pythia": (f"Be brief.{OASST.format('Hi')}Hello<|endoftext|>{OASST.format('Bye')}",
+                     OASST.format("Hi"), "<|prompter|> <|assistant|> <|endoftext|>"),
+    "dolly-v2": (f"Be brief.{TASK.format('Hi')}Hello### End{TASK.format('Bye')}",
+                 f"{BELOW}{TASK.format('Hi')}", "###_End"),
+    "stablelm-tuned-alpha": (
+        "<|SYSTEM|>Be brief.<|USER|>Hi<|ASSISTANT|>Hello<|USER|>Bye<|ASSISTANT|>",
+        "<|SYSTEM|># StableLM Tuned (Alpha version)\n", "<|SYSTEM|> <|USER|> <|ASSISTANT|>"),
+    "llama-2": ("<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHi [/INST] Hello </s>"
+                "<s>[INST] Bye [/INST]", "<s>[INST] Hi [/INST]", "<s> </s>"),
+    "llama-3": (f"{BEGIN}{SYSTEM}Be brief.<|eot_id|>{TURNS}", f"{BEGIN}{USER}Hi",
+                "<|begin_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|>"),
+    "llama-3.1": (f"{BEGIN}{SYSTEM}{DATES}Be brief.<|eot_id|>{TURNS}",
+                  f"{BEGIN}{SYSTEM}{DATES}<|eot_id|>{USER}Hi",
+                  "<|begin_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|>"),
+    "plain": ("Be brief.\n\nHi\n\nHello\n\nBye\n\n", "Hi\n\n", ""),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_named_format_is_the_published_one(name):
-    *texts, ends = EXPECTED[name]
+    whole, opening, ends = EXPECTED[name]
     stops = [token.replace("_E", " E") for token in ends.split()]
     tokenizer = byte_level(special=(*stops, "<|other|>"))
-    encoder = Encoder(tokenizer, template(name, REPOSITORY))
-    for messages, text in zip((BRIEF, AGAIN), texts, strict=True):
-        made = tokenizer.apply_chat_template(
-            [{"role": role, "content": content} for role, content in messages],
-            chat_template=template(name, REPOSITORY),
-            add_generation_prompt=True,
-            tokenize=False,
-        )
-        assert made == text
+    tokenizer.chat_template = template(name, REPOSITORY)
+    assert usual_text(tokenizer, SAID) == whole
+    assert usual_text(tokenizer, SAID[1:]).startswith(opening)
+    encoder = Encoder(tokenizer, tokenizer.chat_template)
     assert encoder.stops == {*tokenizer.convert_tokens_to_ids(stops)}
-    for messages in ([("tool", "x")], [*AGAIN[:1], ("system", "x")]):
+    for messages in ((("tool", "x"),), (SAID[1], ("system", "x"))):
         with pytest.raises(SelfprefError, match="the chat template refuses messages of"):
-            encoder.text(Prompt(tuple(messages)))
+            encoder.text(Prompt(messages))

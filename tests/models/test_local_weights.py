@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
-gguf = pytest.importorskip("gguf", reason="the extra `models` is not installed")
+pytest.importorskip("gguf", reason="the extra `models` is not installed")
 
 import convert  # noqa: E402
 from asking import to_choose, to_score  # noqa: E402
@@ -167,12 +167,6 @@ def test_a_gguf_is_the_model_that_it_was_made_of(folder, file, capfd):
         assert one.sum_nll == pytest.approx(two.sum_nll, abs=1e-5 * one.n_tokens)
     for one, two in zip(found.answer(chosen), wanted.answer(chosen), strict=True):
         assert one.probabilities == pytest.approx(two.probabilities, abs=1e-6)
-    # Blocks are dequantised as they are read.
-    stored = gguf.GGMLQuantizationType.Q8_0
-    convert.write(folder, file.parent / "q.gguf", kind=stored)
-    made = opened(file.parent, "q.gguf").model.lm_head.weight.detach()
-    blocks = gguf.quants.quantize(load_file(folder / SAFE)["lm_head.weight"].numpy(), stored)
-    assert made.numpy().tolist() == gguf.quants.dequantize(blocks, stored).tolist()
     # It is saved as a folder, as one that was tuned.
     found.model.save_pretrained(file.parent / "m")
     found.tokenizer.save_pretrained(file.parent / "m")

@@ -5,7 +5,8 @@ import json
 from dataclasses import asdict
 
 import pytest
-from conftest import REPOSITORY, lines, pin
+from conftest import REPOSITORY, pin
+from dialogues import PROMPTS_FILE
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
@@ -18,26 +19,12 @@ TASKS = ("recognition", "preference", "inferiority", "readability", "length", "v
 SINGLE = ("ask {question?}", "from {a}", "from b")
 SECOND = ("more?", "a two", "b two")
 THIRD = ("last?", "a three", "b three")
-TURNS = "U: {{question_1}}\n{0}: {{answer_{1}_1}}\nU: {{question_2}}\n{0}: {{answer_{1}_2}}"
-BOTH = f"{TURNS.format('A', 'a')}\n--\n{TURNS.format('B', 'b')}"
-ASKED = "U: {question_1}\nR: {ref_answer_1}\nU: {question_2}\nR: {ref_answer_2}\n--\n"
-TEMPLATES = {
-    "pair-v2": "Q {question} A {answer_a} B {answer_b}",
-    "pair-v2-multi-turn": BOTH,
-    "pair-math-v1": "Q {question} R {ref_answer_1} A {answer_a} B {answer_b}",
-    "pair-math-v1-multi-turn": ASKED + BOTH,
-}
 
 
 @pytest.fixture
 def layout(tmp_path, monkeypatch):
-    """`pair-v2` with judge prompts of FastChat's form, in words of this test."""
-    records = (
-        {"name": name, "system_prompt": f"system of {name}", "prompt_template": template}
-        for name, template in TEMPLATES.items()
-    )
-    files = {downloaded.FILE: lines(*records)}
-    source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
+    """`pair-v2` with judge prompts of FastChat's form, in words of these tests."""
+    source = pin(tmp_path / "mirror", "owner/name", PROMPTS_FILE, tmp_path / "source.csv")
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: source)
     downloaded._judge_prompts.cache_clear()
@@ -46,34 +33,23 @@ def layout(tmp_path, monkeypatch):
 
 
 def test_pair_v2_fills_the_downloaded_templates(layout):
-    for made, name, text in (
-        (layout.judge(*SINGLE), "pair-v2", "Q ask {question?} A from {a} B from b"),
+    alone = "ask {question?} from {a} from b"
+    turns = "ask {question?} from {a} more? a two / ask {question?} from b more? b two"
+    for said, references, name, text in (
+        (SINGLE, (), "pair-v2", alone),
         # More turns go on as the template does.
-        (
-            layout.judge(*SINGLE, *SECOND, *THIRD),
-            "pair-v2-multi-turn",
-            "U: ask {question?}\nA: from {a}\nU: more?\nA: a two\nU: last?\nA: a three\n--\n"
-            "U: ask {question?}\nB: from b\nU: more?\nB: b two\nU: last?\nB: b three",
-        ),
-        (
-            layout.judge(*SINGLE, references=["{42}"]),
-            "pair-math-v1",
-            "Q ask {question?} R {42} A from {a} B from b",
-        ),
-        (
-            layout.judge("why?", "a", "b", *SECOND, references=["42", "43"]),
-            "pair-math-v1-multi-turn",
-            "U: why?\nR: 42\nU: more?\nR: 43\n--\n"
-            "U: why?\nA: a\nU: more?\nA: a two\n--\nU: why?\nB: b\nU: more?\nB: b two",
-        ),
-    ):
+        ((*SINGLE, *SECOND, *THIRD), (), "pair-v2-multi-turn",
+         f"{turns.replace(' /', ' last? a three /')} last? b three"),
+        (SINGLE, ["{42}"], "pair-math-v1", alone.replace("from {a}", "{42} from {a}")),
+        ((*SINGLE, *SECOND), ["42", "43"], "pair-math-v1-multi-turn", f"42 43 / {turns}"),
+    ):  # fmt: skip
         # The explanation comes first, and a tie is a verdict.
-        assert made == Prompt((("system", f"system of {name}"), ("user", text)))
+        wanted = Prompt((("system", name), ("user", text)))
+        assert layout.judge(*said, references=references) == wanted
     assert layout.labels == ("A", "B", "C")
-    told = [(["42"], (*SINGLE, *SECOND)), (["1", "2", "3"], (*SINGLE, *SECOND, *THIRD))]
-    for references, said in told:
+    for references, said in ((["42"], SECOND), (["1", "2", "3"], (*SECOND, *THIRD))):
         with pytest.raises(SelfprefError, match=r"reference answers for \d turns"):
-            layout.judge(*said, references=references)
+            layout.judge(*SINGLE, *said, references=references)
 
 
 def test_no_text_of_fastchat_is_stored():
