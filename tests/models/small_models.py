@@ -43,17 +43,12 @@ def byte_level(special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"), merges=(
     return PreTrainedTokenizerFast(tokenizer_object=backend, **ends, chat_template=CHATML)
 
 
-def sentencepiece(kind="unigram"):
-    """Llama's kind: words begin with ▁, a text begins with BOS; Unigram, or BPE with bytes."""
+def sentencepiece():
+    """Llama's kind: BPE with bytes, words begin with ▁, a text begins with BOS."""
     special, bytes_ = ["<unk>", "<s>", "</s>"], [f"<0x{byte:02X}>" for byte in range(256)]
-    if kind == "unigram":
-        backend = Tokenizer(models.Unigram())
-        options = {"special_tokens": special, "show_progress": False}
-        trainer = trainers.UnigramTrainer(vocab_size=220, unk_token="<unk>", **options)
-    else:
-        backend = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
-        options = {"special_tokens": [*special, *bytes_], "show_progress": False}
-        trainer = trainers.BpeTrainer(vocab_size=520, **options)
+    backend = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
+    options = {"special_tokens": [*special, *bytes_], "show_progress": False}
+    trainer = trainers.BpeTrainer(vocab_size=520, **options)
     backend.normalizer = normalizers.Replace("\t", " ")
     backend.pre_tokenizer = Metaspace(prepend_scheme="first")
     whole = [decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]

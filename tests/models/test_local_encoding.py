@@ -22,8 +22,7 @@ from selfpref.params.models import FORMATS
 # Every kind with the forms of A: SentencePiece writes ▁A at the start of a text, A after `[[`.
 TOKENIZERS = {
     "byte-level": (byte_level, {"A", "ĠA"}),
-    "unigram": (sentencepiece, {"A", "▁A"}),
-    "sentencepiece-bpe": (lambda: sentencepiece("bpe"), {"A", "▁A"}),
+    "sentencepiece": (sentencepiece, {"A", "▁A"}),
     "word-level": (WORLD.build_tokenizer, {"A"}),
 }
 CONTENTS = [" a  red house\n\n", "naïve café, 日本 🙂", "", "[[A]] [ [ B"]
@@ -73,23 +72,17 @@ def test_ordinary_contents_are_encoded_as_ever_and_no_content_is_control(kind):
     assert {*tokenizer.convert_ids_to_tokens(forms)} == spelt
 
 
-@pytest.mark.parametrize(
-    ("template", "content", "text"),
-    [
-        # The template does not see the contents.
+def test_a_template_does_not_see_the_contents_and_may_trim_them():
+    for text, content, wanted in (
         ("{{ said.split('</think>')[-1] }}", "x</think>y", "x</think>y"),
-        ("{{ said }}{% if 'please' in said %}<|im_end|>{% endif %}", "please", "please"),
         ("{{ '<' + said | trim + '>' }}", "  a lamp \n", "<a lamp>"),
-    ],
-)
-def test_a_template_is_filled_and_may_trim(template, content, text):
-    tokenizer = byte_level()
-    tokenizer.chat_template = template.replace("said", "messages[0]['content']")
-    assert Encoder(tokenizer).text(Prompt((("user", content),))) == text
+    ):
+        encoder = Encoder(byte_level(), text.replace("said", "messages[0]['content']"))
+        assert encoder.text(Prompt((("user", content),))) == wanted
 
 
 def test_a_text_begins_with_one_bos_or_where_there_is_no_message_with_eos():
-    tokenizer = sentencepiece("bpe")
+    tokenizer = sentencepiece()
     tokenizer.chat_template = "{{ bos_token }}" + tokenizer.chat_template
     wanted = tokenizer("<s>[INST] hello [/INST]", add_special_tokens=False)["input_ids"]
     assert encoded(Encoder(tokenizer), HI) == wanted
@@ -102,7 +95,7 @@ def test_a_text_begins_with_one_bos_or_where_there_is_no_message_with_eos():
     assert encoded(Encoder(tokenizer), Prompt(())) == [tokenizer.eos_token_id]
 
 
-def test_what_a_tokenizer_or_a_template_cannot_do_is_told(tmp_path):
+def test_what_a_tokenizer_or_a_template_cannot_do_is_told():
     tokenizer = byte_level()
     for labels in (["A", "Perhaps"], ["A", "A"]):
         with pytest.raises(SelfprefError, match="no single token of this model, or another's"):
@@ -113,8 +106,6 @@ def test_what_a_tokenizer_or_a_template_cannot_do_is_told(tmp_path):
     tokenizer.chat_template = None
     with pytest.raises(SelfprefError, match="no chat template; name the model's format"):
         Encoder(tokenizer)
-    with pytest.raises(SelfprefError, match=r"mine\.jinja: not readable .*`template`"):
-        template("mine.jinja", tmp_path)
     for bad in ("vikuna", "../mine.jinja"):
         with pytest.raises(ValueError, match=r"give one of vicuna, |give a path inside"):
             Transformers(engine="transformers", model="m", template=bad)
@@ -124,19 +115,15 @@ def test_a_system_message_is_folded_where_the_format_has_none():
     text = "{% for one in messages %}<{{ one['role'] }}> {{ one['content'] }}\n{% endfor %}"
     folding = Encoder(byte_level(), text, fold=True)
     later = Prompt((*TOLD.messages, ("assistant", "red"), ("user", "blue")), "[[")
-    for prompt, wanted in (
-        (HI, "<user> hello\n"),
-        (TOLD, "<user> be brief\n\nhello\n"),
-        (later, "<user> be brief\n\nhello\n<assistant> red\n<user> blue\n<assistant> [["),
-    ):
-        assert folding.text(prompt) == wanted
+    said = "<user> be brief\n\nhello\n<assistant> red\n<user> blue\n<assistant> [["
+    assert (folding.text(HI), folding.text(later)) == ("<user> hello\n", said)
 
 
 @pytest.mark.parametrize("name", ["llama-2", "vicuna", None])
 @pytest.mark.parametrize(("labels", "apart"), [(("1", "2"), True), (("A", "B"), False)])
 def test_a_label_is_read_where_the_format_makes_the_model_write_it(tmp_path, name, labels, apart):
     """After `[/INST]`: `▁A` is one token, `▁1` two; either way the label has its probability."""
-    tokenizer = sentencepiece("bpe")
+    tokenizer = sentencepiece()
     tokenizer.chat_template = INST
     # Llama 2's kind: a space before a digit is a token of its own.
     backend = tokenizer.backend_tokenizer
@@ -180,8 +167,8 @@ STARTS = {
     "trimmed": (byte_level, TRIMMED, "assistant\n", "the lamp"),
     "thinking": (byte_level, THINKING, "</think>\n\n", "the lamp"),
     "vicuna": (byte_level, "vicuna", "ASSISTANT:", " the lamp"),
-    "spaced": (lambda: sentencepiece("bpe"), SPACED, "ASSISTANT:", "the lamp"),
-    "llama-2": (lambda: sentencepiece("bpe"), "llama-2", "[/INST]", "the lamp"),
+    "spaced": (sentencepiece, SPACED, "ASSISTANT:", "the lamp"),
+    "llama-2": (sentencepiece, "llama-2", "[/INST]", "the lamp"),
 }
 
 

@@ -9,26 +9,19 @@ MARKS = [1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 1]
 SUMMED = " + ".join(map(str, MARKS))
 
 
-@pytest.mark.parametrize(
-    ("reply", "total"),
-    [
-        ("Overall Score: 8", 8),
-        ("**Overall Score**: **10**/11", 10),
-        ("Overall Score (out of 11): 10", 10),
-        ("Overall Score: 11", 11),
-        ("Overall Score: 1 + 1 + 0 … = 7", 7),
-        (f"Overall Score: {SUMMED} = **7**", 7),
-        ("Overall Score: " + " + ".join("1" * 11), 11),
-        ("Overall Score: 3\n\nRevised overall score: 9", 9),
-        ("Overall Score: 12", None),
-        ("Overall Score: -3", None),
-        ("Overall Score: 7.5", None),
-        ("Overall Score: 1 + 1", None),
-        ("If so, the overall score would be 6", None),
-    ],
-)
-def test_the_last_total_that_is_one_counts(reply, total):
-    assert read_total(reply) == total
+TOTALS = {
+    **{"Overall Score: 8": 8, "**Overall Score**: **10**/11": 10, "Overall Score: 11": 11},
+    **{"Overall Score (out of 11): 10": 10, "Overall Score: 1 + 1 + 0 … = 7": 7},
+    **{f"Overall Score: {SUMMED} = **7**": 7, "Overall Score: " + " + ".join("1" * 11): 11},
+    "Overall Score: 3\n\nRevised overall score: 9": 9,
+    **dict.fromkeys(f"Overall Score: {none}" for none in ("12", "-3", "7.5", "1 + 1")),
+    "If so, the overall score would be 6": None,
+}
+
+
+@pytest.mark.parametrize("reply", TOTALS)
+def test_the_last_total_that_is_one_counts(reply):
+    assert read_total(reply) == TOTALS[reply]
 
 
 @pytest.mark.parametrize("form", ["{}. {} ({}/1): ok", "{}) **{}** – {} point", "**{}. {} ({})**"])
