@@ -77,8 +77,9 @@ def test_a_template_does_not_see_the_contents_and_may_trim_them():
         ("{{ said.split('</think>')[-1] }}", "x</think>y", "x</think>y"),
         ("{{ '<' + said | trim + '>' }}", "  a lamp \n", "<a lamp>"),
     ):
-        encoder = Encoder(byte_level(), text.replace("said", "messages[0]['content']"))
-        assert encoder.text(Prompt((("user", content),))) == wanted
+        tokenizer = byte_level()
+        tokenizer.chat_template = text.replace("said", "messages[0]['content']")
+        assert Encoder(tokenizer).text(Prompt((("user", content),))) == wanted
 
 
 def test_a_text_begins_with_one_bos_or_where_there_is_no_message_with_eos():
