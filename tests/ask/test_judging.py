@@ -80,7 +80,6 @@ CASES = [
     (THEN, SAY, words("[[A]]", "I thought [[A]]. No: [[ B ]]."), [(None, None, "one", "ok")] * 2),
     (THEN, SAY, words("[[C]]", "[[a]] A [A] [[AB]]"), [(None, None, None, "unparsable")] * 2),
     (THREE, SAY, words("C]]", ""), [(None, None, TIE, "ok"), (None, None, None, "unparsable")]),
-    (NEXT, SAY, words("B]]", "A]]"), [(None, None, "two", "ok")] * 2),
     # Frequencies of samples are probabilities.
     (THEN, DRAW, words("[[A]]", "[[A]]", "[[B]]", "no idea", "[[A]]", "hm", "hm", "hm"),
      [([0.5, 0.25], 0.75, "one", "ok"), ([0.25, 0.0], 0.25, None, "low-mass")]),

@@ -57,34 +57,24 @@ def sentencepiece():
     backend.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[("<s>", 1)])
     # A byte is a piece like any other; only the trainer has to be told of it.
     described = json.loads(backend.to_str())
-    described["added_tokens"] = [
-        token for token in described["added_tokens"] if token["content"] not in bytes_
-    ]
+    added = described["added_tokens"]
+    described["added_tokens"] = [one for one in added if one["content"] not in bytes_]
     backend = Tokenizer.from_str(json.dumps(described))
     ends = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
     return PreTrainedTokenizerFast(tokenizer_object=backend, **ends, chat_template=INST)
 
 
 SIZES = {
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 160,
-    "initializer_range": 0.3,
+    **{"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2},
+    **{"num_attention_heads": 4, "max_position_embeddings": 160, "initializer_range": 0.3},
 }
 
 
 def save(folder, tokenizer, kind="llama", **settings):
     """An untrained model of an architecture, as a folder."""
-    config = AutoConfig.for_model(
-        kind,
-        vocab_size=len(tokenizer),
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=None,
-        **SIZES | settings,
-    )
+    ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    known = SIZES | {"vocab_size": len(tokenizer), "pad_token_id": None} | ends
+    config = AutoConfig.for_model(kind, **known | settings)
     torch.manual_seed(0)
     AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -120,17 +110,15 @@ def save_chain(folder, tokenizer, follows):
     `follows` gives, for a token, the raw logits of what may follow; all others have 0.
     """
     size = len(tokenizer)
-    save(
-        folder, tokenizer, hidden_size=size, intermediate_size=4, num_hidden_layers=1,
-        num_attention_heads=1, rms_norm_eps=0.0,
-    )  # fmt: skip
+    one = {"num_hidden_layers": 1, "num_attention_heads": 1, "rms_norm_eps": 0.0}
+    save(folder, tokenizer, hidden_size=size, intermediate_size=4, **one)
     model = AutoModelForCausalLM.from_pretrained(folder)
+    layer = model.model.layers[0]
     with torch.no_grad():
         # Every token is a direction of its own, and the layer adds nothing to it.
         model.model.embed_tokens.weight.copy_(torch.eye(size))
-        model.model.layers[0].self_attn.o_proj.weight.zero_()
-        model.model.layers[0].mlp.down_proj.weight.zero_()
-        model.lm_head.weight.zero_()
+        for part in (layer.self_attn.o_proj, layer.mlp.down_proj, model.lm_head):
+            part.weight.zero_()
         for token, logits in follows.items():
             for after, logit in logits.items():
                 model.lm_head.weight[after, token] = logit / size**0.5

@@ -1,5 +1,6 @@
 """Prompts to tokens: what the tokenizer itself would do, but contents are never control."""
 
+import hashlib
 from itertools import product
 
 import pytest
@@ -132,7 +133,7 @@ def test_a_label_is_read_where_the_format_makes_the_model_write_it(tmp_path, nam
     backend.pre_tokenizer = pre_tokenizers.Sequence([backend.pre_tokenizer, digits])
     # Rotations of `save_chain` want an even width.
     tokenizer.add_tokens(["oddly"] * (len(tokenizer) % 2))
-    encoder = Encoder(tokenizer, template(name, tmp_path))
+    encoder = Encoder(tokenizer, name and template(name, tmp_path))
     # A model that has learned the format: after the prompt it writes what the format writes.
     follows = {}
     for label, logit in zip(labels, (81.0, 80.0), strict=True):
@@ -187,52 +188,36 @@ def test_what_the_template_writes_before_a_content_is_the_prompts(tmp_path, name
 # --- formats by name, against what the models' papers and cards show ------------------------------
 
 SAID = (("system", "Be brief."), ("user", "Hi"), ("assistant", "Hello"), ("user", "Bye"))
-DATES = "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n"
-VICUNA = (
-    "A chat between a curious user and an artificial intelligence assistant. "
-    "The assistant gives helpful, detailed, and polite answers to the user's questions."
-)
-BELOW = (
-    "Below is an instruction that describes a task. "
-    "Write a response that appropriately completes the request."
-)
-HEAD = "<|start_header_id|>{}<|end_header_id|>\n\n"
-USER, ANSWER, SYSTEM = (HEAD.format(role) for role in ("user", "assistant", "system"))
-TURNS = f"{USER}Hi<|eot_id|>{ANSWER}Hello<|eot_id|>{USER}Bye<|eot_id|>{ANSWER}"
-BEGIN, TASK = "<|begin_of_text|>", "\n\n### Instruction:\n{}\n\n### Response:\n"
-OASST = "<|prompter|>{}<|endoftext|><|assistant|>"
-# What each writes for a dialogue with a system message, what it begins with where there is none,
-# and the special tokens that end an answer.
+# As FastChat and the model cards show them.
+SHOWN = {
+    "vicuna": "Be brief. USER: Hi ASSISTANT: Hello</s>USER: Bye ASSISTANT:",
+    "koala": "Be brief. USER: Hi GPT: Hello</s>USER: Bye GPT:",
+}
+TURNED = "<|start_header_id|> <|end_header_id|> <|eot_id|>"
+# What each was compared with those in: the dialogue with its system message and without one; and
+# the special tokens that end an answer.
 EXPECTED = {
-    "vicuna": ("Be brief. USER: Hi ASSISTANT: Hello</s>USER: Bye ASSISTANT:", VICUNA, "</s>"),
-    "koala": ("Be brief. USER: Hi GPT: Hello</s>USER: Bye GPT:",
-              "BEGINNING OF CONVERSATION: USER: Hi", "</s>"),
-    "oasst-pythia": (f"Be brief.{OASST.format('Hi')}Hello<|endoftext|>{OASST.format('Bye')}",
-                     OASST.format("Hi"), "<|prompter|> <|assistant|> <|endoftext|>"),
-    "dolly-v2": (f"Be brief.{TASK.format('Hi')}Hello### End{TASK.format('Bye')}",
-                 f"{BELOW}{TASK.format('Hi')}", "###_End"),
-    "stablelm-tuned-alpha": (
-        "<|SYSTEM|>Be brief.<|USER|>Hi<|ASSISTANT|>Hello<|USER|>Bye<|ASSISTANT|>",
-        "<|SYSTEM|># StableLM Tuned (Alpha version)\n", "<|SYSTEM|> <|USER|> <|ASSISTANT|>"),
-    "llama-2": ("<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHi [/INST] Hello </s>"
-                "<s>[INST] Bye [/INST]", "<s>[INST] Hi [/INST]", "<s> </s>"),
-    "llama-3": (f"{BEGIN}{SYSTEM}Be brief.<|eot_id|>{TURNS}", f"{BEGIN}{USER}Hi",
-                "<|begin_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|>"),
-    "llama-3.1": (f"{BEGIN}{SYSTEM}{DATES}Be brief.<|eot_id|>{TURNS}",
-                  f"{BEGIN}{SYSTEM}{DATES}<|eot_id|>{USER}Hi",
-                  "<|begin_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|>"),
-    "plain": ("Be brief.\n\nHi\n\nHello\n\nBye\n\n", "Hi\n\n", ""),
-}  # fmt: skip
+    "vicuna": ("7a92615c45ebb59d", "</s>"),
+    "koala": ("47f3f1b661e663f5", "</s>"),
+    "oasst-pythia": ("f0e164fabf0ea46d", "<|prompter|> <|assistant|> <|endoftext|>"),
+    "dolly-v2": ("1c142f4bf9d712a2", "###_End"),
+    "stablelm-tuned-alpha": ("15adbfc807adba0c", "<|SYSTEM|> <|USER|> <|ASSISTANT|>"),
+    "llama-2": ("844e11652ced1975", "<s> </s>"),
+    "llama-3": ("df0ac18cf1071c48", f"<|begin_of_text|> {TURNED}"),
+    "llama-3.1": ("163cad1b06426366", f"<|begin_of_text|> {TURNED}"),
+    "plain": ("f583c58662a87b58", ""),
+}
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_named_format_is_the_published_one(name):
-    whole, opening, ends = EXPECTED[name]
+    digest, ends = EXPECTED[name]
     stops = [token.replace("_E", " E") for token in ends.split()]
     tokenizer = byte_level(special=(*stops, "<|other|>"))
     tokenizer.chat_template = template(name, REPOSITORY)
-    assert usual_text(tokenizer, SAID) == whole
-    assert usual_text(tokenizer, SAID[1:]).startswith(opening)
+    text, alone = usual_text(tokenizer, SAID), usual_text(tokenizer, SAID[1:])
+    assert text == SHOWN.get(name, text)
+    assert hashlib.sha256(f"{text}\0{alone}".encode()).hexdigest().startswith(digest)
     encoder = Encoder(tokenizer, tokenizer.chat_template)
     assert encoder.stops == {*tokenizer.convert_tokens_to_ids(stops)}
     for messages in ((("tool", "x"),), (SAID[1], ("system", "x"))):

@@ -14,7 +14,7 @@ the paper's quantity; the unconditional one tells style from fit to the question
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 import pandas as pd
@@ -94,9 +94,7 @@ def example(model: Model) -> pd.DataFrame:
         case call, Text(text=text):
             told = call.prompt.prefill + text
         case Choose(labels=labels) as call, Choice(probabilities=found):
-            shares = zip(labels, found, strict=False)
-            listed = " | ".join(f"{label}: {share:.3f}" for label, share in shares)
-            told = call.prompt.prefill + listed
+            told = call.prompt.prefill + " | ".join(map("{}: {:.3f}".format, labels, found))
         case Score(continuation=text) as call, Likelihood(sum_nll=nats, n_tokens=count):
             told = f"{text}\n({nats:.2f} nats, {count} tokens)"
     said = [*call.prompt.messages, ("the model's reply", told)]
@@ -237,8 +235,7 @@ def before_response(messages: Messages, earlier: Sequence[str]) -> list[str]:
         earlier: The responses to its `earlier_turns`.
     """
     asked = [message["content"] for message in messages]
-    said = [text for turn in zip(asked, earlier, strict=False) for text in turn]
-    return [*said, *asked[len(earlier) :]]
+    return [*chain(*zip(asked, earlier, strict=False)), *asked[len(earlier) :]]
 
 
 def dialogues(
@@ -287,5 +284,4 @@ def compared(
         if (item, name) not in said:
             raise SelfprefError(f"{item}: no response of {name!r}, or none to an earlier turn")
     first, second = (said[item, name] for name in names)
-    turns = zip(first[::2], first[1::2], second[1::2], strict=True)
-    return [text for turn in turns for text in turn]
+    return list(chain(*zip(first[::2], first[1::2], second[1::2], strict=True)))

@@ -117,10 +117,9 @@ class Judging:
         if weighed and (prompt.prefill or not self.marker):
             return [Choose(prompt, self.labels)]
         # Weighed, the label comes after an explanation.
-        options = use.max_tokens, use.temperature
+        seeds = (seed_of(*seed, number) for number in range(use.samples or 1))
         after = self.marker, self.labels if weighed else ()
-        draws = [seed_of(*seed, number) for number in range(use.samples or 1)]
-        return [Generate(prompt, *options, draw, *after) for draw in draws]
+        return [Generate(prompt, use.max_tokens, use.temperature, one, *after) for one in seeds]
 
     def choice(self, prompt: Prompt, answers: Sequence[Any]) -> Choice:
         """The share of each label: its probability, or its frequency among answers in words."""

@@ -138,10 +138,10 @@ def judge(*said: str, references: Sequence[str] = ()) -> Prompt:
         )
     name = "pair-math-v1" if references else "pair-v2"
     words = _judge_prompts().loc[f"{name}-multi-turn" if before else name]
-    template, place_of_last = words["prompt_template"], "_2" * bool(before)
+    template = words["prompt_template"]
     values = {f"ref_answer_{turn}": text for turn, text in enumerate(references, start=1)}
-    for field, said_last in zip(("question", "answer_a", "answer_b"), last, strict=True):
-        values[field + place_of_last] = said_last
+    for field, told in zip(("question", "answer_a", "answer_b"), last, strict=True):
+        values |= {field: told, f"{field}_2": told}
     for side, place in (("a", 1), ("b", 2)) if before else ():
         # The first answer and all turns but the last, as the template goes on.
         between = rf"{{answer_{side}_1}}(.*?){{question_2}}(.*?){{answer_{side}_2}}"

@@ -24,8 +24,8 @@ import re
 import secrets
 from collections.abc import Sequence
 from functools import cache
-from itertools import chain, product, takewhile
-from operator import eq
+from itertools import chain, product
+from os.path import commonprefix
 from typing import Any
 
 import jinja2
@@ -37,8 +37,6 @@ from selfpref.models import Prompt
 
 # Around a placeholder: whitespace that no template writes, so that trimming can be told.
 EDGE = "\x1f"
-# Who answers.
-ANSWERING = "assistant"
 
 
 class Encoder:
@@ -71,15 +69,16 @@ class Encoder:
         special = {one["content"]: one["id"] for one in described["added_tokens"] if one["special"]}
         self._names = {text: f"{self._mark}{number}\ue001" for text, number in special.items()}
         self._backend = _renamed(described, self._names)
-        longest_first = sorted(special, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+        # The longest first.
+        texts = map(re.escape, sorted(special, key=len)[::-1])
+        self._special = re.compile("|".join(texts) or r"(?!)")
         # What the tokenizer itself puts before a text: its BOS, or nothing.
         first = tokenizer("a")["input_ids"][:1]
         self._bos = first if first == [tokenizer.bos_token_id] else []
         # Where a content stands; without edges the template trims it.
         self._place = re.compile(f"({EDGE}?){re.escape(self._mark)}c([0-9]+)\ue001{EDGE}?")
         self._rendered, self._apart = cache(self._render), cache(self._space_is_apart)
-        written = self._rendered(("user", ANSWERING), False) if template else ""
+        written = self._rendered(("user", "assistant"), False) if template else ""
         self.stops = {special[token] for token, name in self._names.items() if name in written}
 
     def _own(self, text: str) -> str:
@@ -155,7 +154,7 @@ class Encoder:
             first = self._tokenizer.bos_token or self._tokenizer.eos_token or ""
             return self._own(first + prompt.prefill), answer
         roles, contents = self._said(prompt)
-        text, number = self._rendered((*roles, ANSWERING), False), str(len(roles))
+        text, number = self._rendered((*roles, "assistant"), False), str(len(roles))
         place = next(place for place in self._place.finditer(text) if place[2] == number)
         if not place[1]:
             answer = answer.rstrip() if prompt.prefill else answer.strip()
@@ -186,7 +185,7 @@ class Encoder:
         known = dict(zip(once, self.ids(once), strict=True))
         found = []
         for (context, _), ids in zip(begun, self.ids(list(map("".join, begun))), strict=True):
-            start = len(list(takewhile(bool, map(eq, known[context], ids))))
+            start = len(commonprefix([known[context], ids]))
             found.append((ids[:start], ids[start:]))
         return found
 

@@ -43,8 +43,8 @@ SETTINGS = ["*.json", "*.jinja", "tokenizer.model"]
 USUAL, MANY, HELD = 2048, 8192, 4
 
 
-def template(name: str | None, root: Path) -> str | None:
-    """The Jinja text of the chat format that an entry of `models` names; None: the model's own.
+def template(name: str, root: Path) -> str:
+    """The Jinja text of the chat format that an entry of `models` names.
 
     Args:
         name: A format's name, or a file in the repository.
@@ -53,8 +53,6 @@ def template(name: str | None, root: Path) -> str | None:
     Raises:
         SelfprefError: There is no such file.
     """
-    if name is None:
-        return None
     own = Path(__file__).with_name("templates") / f"{name}.jinja"
     try:
         return (own if name in FORMATS else root / name).read_text(encoding="utf-8")
@@ -77,8 +75,8 @@ def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
     if not entry.gguf and not entry.revision:
         weights = _hashed(model_path(entry, root, dataset))
     known = {"provider": "transformers", "weights": weights, "dtype": entry.dtype}
-    if text := template(entry.template, root):
-        known["template"] = text
+    if entry.template:
+        known["template"] = template(entry.template, root)
     return known | ({"system": entry.system} if entry.system != "keep" else {})
 
 
