@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from selfpref import ask, tables
-from selfpref.ask.judging import judge_pairs
+from selfpref.ask import judge_pairs
 from selfpref.models import MARKER, Choice, Choose, Generate, Prompt, Text
 from selfpref.params import Judge
 from selfpref.prompts import Layout

@@ -24,8 +24,8 @@ import re
 import secrets
 from collections.abc import Sequence
 from functools import cache
-from itertools import chain, product
-from os.path import commonprefix
+from itertools import chain, product, takewhile
+from operator import eq
 from typing import Any
 
 import jinja2
@@ -185,7 +185,7 @@ class Encoder:
         known = dict(zip(once, self.ids(once), strict=True))
         found = []
         for (context, _), ids in zip(begun, self.ids(list(map("".join, begun))), strict=True):
-            start = len(commonprefix([known[context], ids]))
+            start = len(list(takewhile(bool, map(eq, known[context], ids))))
             found.append((ids[:start], ids[start:]))
         return found
 
