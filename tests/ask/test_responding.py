@@ -1,5 +1,7 @@
 """What a model answers, what is counted where it does not, and what is said before a response."""
 
+from io import StringIO
+
 import pandas as pd
 import pytest
 
@@ -73,16 +75,10 @@ def test_a_later_turn_is_asked_with_ones_own_answers_to_the_earlier_ones():
 
 
 DIALOGUES = {"d/1": ["ask"], "d/2": ["ask", "more?"], "whole": ["one", "> given", "two"]}
-TEXTS = """d/1,x,x one
-d/2,x,x two
-d/1,y,y one
-d/2,y,y two
-d/2,late,came late
-whole,x,dé
-other/1,x,of another set"""
-RESPONSES = pd.DataFrame(
-    [row.split(",") for row in TEXTS.splitlines()], columns=["item_id", "responder", "text"]
-)
+TEXTS = """item_id,responder,text
+d/1,x,x one\nd/2,x,x two\nd/1,y,y one\nd/2,y,y two
+d/2,late,came late\nwhole,x,dé\nother/1,x,of another set"""
+RESPONSES = pd.read_csv(StringIO(TEXTS))
 
 
 def test_a_response_is_read_after_what_was_said_before_it():

@@ -124,10 +124,6 @@ def test_offline_replays_without_key_or_endpoint(store, monkeypatch):
         first = ask(store, model, prompts(5))
     monkeypatch.delenv("PLANTED")
     assert ask(store, model, prompts(5), offline=True) == first
-    # A better reader never pays again.
-    monkeypatch.setattr(served, "choice", lambda *_, **__: None)
-    again = ask(store, model, prompts(5), offline=True)
-    assert [found.status for found in again] == ["unparsable"] * 5
 
 
 # --- requests -------------------------------------------------------------------------------------

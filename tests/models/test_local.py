@@ -11,12 +11,10 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 
 from asking import to_choose, to_generate, to_score  # noqa: E402
 from small_models import CHATML, byte_level, load, save, save_chain  # noqa: E402
-from torch.nn.functional import linear as plain  # noqa: E402
 
 from selfpref.models import Choice, Likelihood, Prompt, Text, local  # noqa: E402
 from selfpref.models.local import passes  # noqa: E402
 from selfpref.models.local.encoding import Encoder  # noqa: E402
-from selfpref.models.local.passes import packed  # noqa: E402
 
 PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "hello world", "or")]
 TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂", "1 + 2 = 3! " * 3, " A"]
@@ -154,18 +152,6 @@ def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
         assert found.ids == list(map(partial(np.searchsorted, side="right"), reached, drawn))
 
 
-def written(folder, tokenizer, text, **branches):
-    """A model that writes `text` after a prompt, with logit 9 a token, and ends."""
-    ids = tokenizer("\n" + text, add_special_tokens=False)["input_ids"]
-    follows = {one: {other: 9.0} for one, other in itertools.pairwise(ids)}
-    follows[ids[-1]] = {tokenizer.eos_token_id: 9.0}
-    for token, logits in branches.items():
-        numbers = tokenizer.convert_tokens_to_ids(list(logits))
-        place = tokenizer.convert_tokens_to_ids(token)
-        follows[place] = dict(zip(numbers, logits.values(), strict=True))
-    return load(save_chain(folder, tokenizer, follows))
-
-
 def only(model, tokens, temperature=0, seed=0):
     options = {"max_tokens": tokens, "temperature": temperature, "seeds": [seed]}
     (made,) = model.answer(to_generate(ASKED[:1], **options, **MARKED))
@@ -176,20 +162,26 @@ def test_labels_are_read_after_the_marker_at_temperature_one(tmp_path):
     """p(A) + p( A) and p(B) + p( B) of the raw logits, though the text is sampled at 0.7."""
     tokenizer, text = byte_level(), "my verdict [[A]]"
     verdict = {"A": 9.0, "ĠA": 8.0, "B": 7.0}
-    model = written(tmp_path / "m", tokenizer, text, **{"Ġ[[": verdict})
+    # A model that writes the text after a prompt, with logit 9 a token, and ends.
+    ids = tokenizer("\n" + text, add_special_tokens=False)["input_ids"]
+    follows = {one: {other: 9.0} for one, other in itertools.pairwise(ids)}
+    follows[ids[-1]] = {tokenizer.eos_token_id: 9.0}
+    number = tokenizer.convert_tokens_to_ids
+    follows[number("Ġ[[")] = {number(token): logit for token, logit in verdict.items()}
+    model = load(save_chain(tmp_path / "m", tokenizer, follows))
     made = only(model, 30, temperature=0.7, seed=5)
     whole = sum(math.exp(logit) for logit in verdict.values()) + (len(tokenizer) - 3)
     wanted = (math.exp(9) + math.exp(8)) / whole, (math.exp(7) + 1) / whole
     assert (made.text[-5:], made.status) == ("[[A]]", "ok")
     assert made.choice.probabilities == pytest.approx(wanted)
     # Cut at the marker it has none.
-    tokens = tokenizer(text)["input_ids"].index(tokenizer.convert_tokens_to_ids("Ġ[[")) + 1
+    tokens = tokenizer(text)["input_ids"].index(number("Ġ[[")) + 1
     for count, status, read in ((tokens, "cut", False), (tokens + 1, "cut", True)):
         made = only(model, count)
         assert (made.status, made.choice is not None) == (status, read)
     # Every stop ends an answer.
     config = model.model.generation_config
-    config.eos_token_id = [1, *tokenizer.convert_tokens_to_ids(["Ġverdict"])]
+    config.eos_token_id = [1, number("Ġverdict")]
     config.save_pretrained(tmp_path / "m")
     made = only(load(tmp_path / "m"), 30)
     assert (made.text, made.status, made.choice) == ("my", "ok", None)
@@ -229,7 +221,7 @@ def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step):
 def lay(texts, budget, read=None, step=1):
     """Lines whose rows are read whole, unless told."""
     rows = [np.array([ord(letter) for letter in text]) for text in texts]
-    return list(packed(rows, read or list(map(len, texts)), budget, step))
+    return list(passes.packed(rows, read or list(map(len, texts)), budget, step))
 
 
 def letters(line):
@@ -274,7 +266,7 @@ def test_onednns_product_is_taken_by_the_processor_for_whole_steps(monkeypatch, 
 
     def counting(states, weight, *options):
         compiled.append(len(states))
-        return plain(states, weight)
+        return states @ weight.T
 
     monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", counting)
     for count in (1, 31, 32, 33, 64, 95, 96, long - 1, long + 1):

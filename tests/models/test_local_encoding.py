@@ -151,13 +151,6 @@ def test_a_label_is_read_where_the_format_makes_the_model_write_it(tmp_path, nam
 
 # --- where a response begins ----------------------------------------------------------------------
 
-# The template's own words between a question and its answer; asked for, some end before the last.
-SPACED = (
-    "{% for message in messages %}{% if message['role'] == 'user' %}"
-    "USER: {{ message['content'] }}\n"
-    "{% else %}ASSISTANT: {{ message['content'] }}{{ eos_token }}{% endif %}{% endfor %}"
-    "{% if add_generation_prompt %}ASSISTANT: {% endif %}"
-)
 TRIMMED = CHATML.replace("message['content']", "message['content'] | trim")
 THINKING = CHATML.replace(
     "+ message['content']",
@@ -169,7 +162,6 @@ STARTS = {
     "trimmed": (byte_level, TRIMMED, "assistant\n", "the lamp"),
     "thinking": (byte_level, THINKING, "</think>\n\n", "the lamp"),
     "vicuna": (byte_level, "vicuna", "ASSISTANT:", " the lamp"),
-    "spaced": (sentencepiece, SPACED, "ASSISTANT:", "the lamp"),
     "llama-2": (sentencepiece, "llama-2", "[/INST]", "the lamp"),
 }
 
@@ -188,14 +180,9 @@ def test_what_the_template_writes_before_a_content_is_the_prompts(tmp_path, name
 # --- formats by name, against what the models' papers and cards show ------------------------------
 
 SAID = (("system", "Be brief."), ("user", "Hi"), ("assistant", "Hello"), ("user", "Bye"))
-# As FastChat and the model cards show them.
-SHOWN = {
-    "vicuna": "Be brief. USER: Hi ASSISTANT: Hello</s>USER: Bye ASSISTANT:",
-    "koala": "Be brief. USER: Hi GPT: Hello</s>USER: Bye GPT:",
-}
 TURNED = "<|start_header_id|> <|end_header_id|> <|eot_id|>"
-# What each was compared with those in: the dialogue with its system message and without one; and
-# the special tokens that end an answer.
+# The dialogue with its system message and without one, once compared with what FastChat and the
+# model cards show; and the special tokens that end an answer.
 EXPECTED = {
     "vicuna": ("7a92615c45ebb59d", "</s>"),
     "koala": ("47f3f1b661e663f5", "</s>"),
@@ -216,7 +203,6 @@ def test_a_named_format_is_the_published_one(name):
     tokenizer = byte_level(special=(*stops, "<|other|>"))
     tokenizer.chat_template = template(name, REPOSITORY)
     text, alone = usual_text(tokenizer, SAID), usual_text(tokenizer, SAID[1:])
-    assert text == SHOWN.get(name, text)
     assert hashlib.sha256(f"{text}\0{alone}".encode()).hexdigest().startswith(digest)
     encoder = Encoder(tokenizer, tokenizer.chat_template)
     assert encoder.stops == {*tokenizer.convert_tokens_to_ids(stops)}
