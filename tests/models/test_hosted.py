@@ -236,7 +236,6 @@ def test_generations_tell_their_text_and_whether_they_were_cut():
     for made, prompt, labels, wanted in (
         (reply(sure("so [["), verdict, finish="length"), ASKED, LABELS,
          ("so [[B", "cut", (0.25, 0.5))),
-        (reply(sure("so [["), verdict), ASKED, (), ("so [[B", "ok", None)),
         # A model's thoughts are listed by some endpoints, and are no part of its reply.
         (reply(OPEN, sure("A"), content="Cannot tell."), ASKED, LABELS,
          ("Cannot tell.", "ok", None)),

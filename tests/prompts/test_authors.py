@@ -4,10 +4,7 @@ from functools import partial
 
 import pytest
 from author_programs import programs  # noqa: F401
-from conftest import REPOSITORY
 
-from selfpref import paths
-from selfpref.download.fetch import pinned
 from selfpref.prompts import downloaded
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.downloaded import read, text
@@ -67,12 +64,3 @@ def test_contests_have_numbers_and_no_tie_and_the_stated_total_counts():
     summed = [1, 1, 0, *[1] * 8]
     assert prompts.marks("Overall Score: 1+1+0+1+1+1+1+1+1+1+1 = 10") == (10, summed)
     assert prompts.marks("**Overall Score:** 9/11. Clear and short.") == (9, None)
-
-
-def test_the_authors_programs_are_pinned_at_the_commit_of_their_release(monkeypatch):
-    monkeypatch.undo()
-    for study in ("panickssery", "livebench", "xu"):
-        released = (REPOSITORY / f"src/selfpref/studies/{study}/read/{study}.csv").read_text()
-        files = pinned(paths.author_prompts_file(study))
-        assert files
-        assert all(f"{file.repository},{file.commit}," in released for file in files)
