@@ -22,7 +22,7 @@ from selfpref.params.models import FORMATS
 
 # Every kind with the forms of A: SentencePiece writes ▁A at the start of a text, A after `[[`.
 TOKENIZERS = {
-    "byte-level": (byte_level, {"A", "ĠA"}),
+    "byte-level": (lambda: byte_level(merges=["lamp"]), {"A", "ĠA"}),
     "sentencepiece": (sentencepiece, {"A", "▁A"}),
     "word-level": (WORLD.build_tokenizer, {"A"}),
 }
