@@ -44,7 +44,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from scripted import share_of_a  # noqa: E402
 
 from selfpref import tables  # noqa: E402
-from selfpref.ask.judging import judge_pairs  # noqa: E402
+from selfpref.ask import judge_pairs  # noqa: E402
 from selfpref.models import Answer, Call, Choose, Prompt, Raw  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402

@@ -10,7 +10,7 @@ from processor to processor.
 import pandas as pd
 
 from selfpref import paths
-from selfpref.ask.responding import score_responses
+from selfpref.ask import score_responses
 from selfpref.models.calls import open_model
 from selfpref.params import Params, load
 from selfpref.prompts import LAYOUTS

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from selfpref import ask, tables
-from selfpref.ask.judging import judge_pairs
+from selfpref.ask import judge_pairs
 from selfpref.models import MARKER, Choice, Choose, Generate, Prompt, Text
 from selfpref.params import Judge
 from selfpref.prompts import Layout
@@ -65,8 +65,6 @@ CASES = [
      [([0.6, 0.3], 0.9, "one", "ok"), ([0.2, 0.1], 0.3, None, "low-mass")]),
     (NEXT, {}, weighed((0.1, 0.4), (0.25, 0.25)),
      [([0.1, 0.4], 0.5, "two", "ok"), ([0.25, 0.25], 0.5, TIE, "ok")]),
-    (NEXT, {}, weighed("truncated", "unparsable"),
-     [(None, None, None, "truncated"), (None, None, None, "unparsable")]),
     # A tie is called where its label is the likeliest; nothing else may be left to weigh.
     (THREE, {}, weighed((0.4, 0.1, 0.4), (0.0, 0.0, 0.9)),
      [([0.4, 0.1], 0.9, TIE, "ok"), (None, 0.9, TIE, "ok")]),
@@ -82,7 +80,6 @@ CASES = [
     (THEN, SAY, words("[[A]]", "I thought [[A]]. No: [[ B ]]."), [(None, None, "one", "ok")] * 2),
     (THEN, SAY, words("[[C]]", "[[a]] A [A] [[AB]]"), [(None, None, None, "unparsable")] * 2),
     (THREE, SAY, words("C]]", ""), [(None, None, TIE, "ok"), (None, None, None, "unparsable")]),
-    (NEXT, SAY, words("B]]", "A]]"), [(None, None, "two", "ok")] * 2),
     # Frequencies of samples are probabilities.
     (THEN, DRAW, words("[[A]]", "[[A]]", "[[B]]", "no idea", "[[A]]", "hm", "hm", "hm"),
      [([0.5, 0.25], 0.75, "one", "ok"), ([0.25, 0.0], 0.25, None, "low-mass")]),
@@ -141,11 +138,7 @@ def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn(monkeyp
 
 
 def test_a_reference_answer_is_given_to_the_layout():
-    how = Judge(prompts="pair-v2", min_mass=0.5, score_mode="text")
-    for table, wanted in (
-        (ITEMS.assign(reference='["since"]'), "since why? because so"),
-        (ITEMS, "why? because so"),
-    ):
-        model = Answers([Text("[[A]]", "ok")] * 2)
-        judge_pairs(table, RESPONSES, LABELS, "j", model, layout(), how, seed=3)
-        assert model.asked[0].prompt.messages == (("user", wanted),)
+    use, model = Judge(prompts="lab", min_mass=0.5), Answers([Choice((0.5, 0.4), "ok")] * 2)
+    known = ITEMS.assign(reference='["since"]')
+    judge_pairs(known, RESPONSES, LABELS, "j", model, layout(MARKER), use, seed=3)
+    assert model.asked[0].prompt.messages == (("user", "since why? because so"),)

@@ -1,11 +1,13 @@
 """What a model answers, what is counted where it does not, and what is said before a response."""
 
+from io import StringIO
+
 import pandas as pd
 import pytest
 
-from selfpref.ask.responding import compared, dialogues, respond, tallied
+from selfpref.ask import compared, dialogues, respond, score_responses, tallied
 from selfpref.errors import SelfprefError
-from selfpref.models import Text
+from selfpref.models import Likelihood, Text
 from selfpref.params import Writing
 from selfpref.prompts import LAYOUTS
 from selfpref.seeds import seed_of
@@ -56,24 +58,14 @@ def test_what_is_cut_off_stays_and_what_is_missing_is_counted_by_reason():
     call = model.calls["one"]
     assert (call.max_tokens, call.temperature) == (3, 0.5)
     assert call.seed == seed_of(1, "me", "set/0")
-    told = tallied({"all": counts, "none": {"cut off": 2}})
-    assert list(told.columns) == ["cut off", "truncated", "refused", "failed"]
-    assert told.to_numpy().tolist() == [[1, 1, 2, 1], [2, 0, 0, 0]]
+    told = tallied({"all": counts, "none": {"cut off": 2}}).to_dict("list")
+    assert told == {"cut off": [1, 2], "truncated": [1, 0], "refused": [2, 0], "failed": [1, 0]}
 
 
 def test_a_later_turn_is_asked_with_ones_own_answers_to_the_earlier_ones():
-    model, table, counts = answered(
-        {
-            "d/2": ["first", "second"],
-            "d/1": ["first"],
-            "e/1": ["fail"],
-            "e/2": ["fail", "then"],
-            "f/2": ["kept", "now"],
-            "whole": ["one", "> given", "two"],
-            "untold": [],
-        },
-        answered={"f/1": "as before"},
-    )
+    asked = {"d/2": ["first", "second"], "d/1": ["first"], "f/2": ["kept", "now"], "untold": []}
+    asked |= {"e/1": ["fail"], "e/2": ["fail", "then"], "whole": ["one", "> given", "two"]}
+    model, table, counts = answered(asked, answered={"f/1": "as before"})
     assert model.told("second") == ["first", "re first", "second"]
     assert model.told("now") == ["kept", "as before", "now"]
     assert model.told("two") == ["one", "given", "two"]
@@ -82,23 +74,42 @@ def test_a_later_turn_is_asked_with_ones_own_answers_to_the_earlier_ones():
     assert list(tallied({"d": counts}).columns)[-2:] == ["no earlier turn", "no prompt"]
 
 
+DIALOGUES = {"d/1": ["ask"], "d/2": ["ask", "more?"], "whole": ["one", "> given", "two"]}
+TEXTS = """item_id,responder,text
+d/1,x,x one\nd/2,x,x two\nd/1,y,y one\nd/2,y,y two
+d/2,late,came late\nwhole,x,dé\nother/1,x,of another set"""
+RESPONSES = pd.read_csv(StringIO(TEXTS))
+
+
 def test_a_response_is_read_after_what_was_said_before_it():
-    dialogue = {"d/1": ["ask"], "d/2": ["ask", "more?"], "whole": ["one", "> given", "two"]}
-    texts = [
-        *(("d/1", "x", "x one"), ("d/2", "x", "x two"), ("d/1", "y", "y one")),
-        *(("d/2", "y", "y two"), ("d/2", "late", "came late"), ("whole", "x", "d")),
-        ("other/1", "x", "of another set"),
-    ]
-    responses = pd.DataFrame(texts, columns=["item_id", "responder", "text"])
-    said = dialogues(of(dialogue), responses, ["d/2", "whole"])
+    said = dialogues(of(DIALOGUES), RESPONSES, ["d/2", "whole"])
     assert said == {
         ("d/2", "x"): ["ask", "x one", "more?", "x two"],
         ("d/2", "y"): ["ask", "y one", "more?", "y two"],
-        ("whole", "x"): ["one", "given", "two", "d"],
+        ("whole", "x"): ["one", "given", "two", "dé"],
     }
-    assert compared(said, "d/2", ("y", "x")) == [
-        *("ask", "y one", "x one"),
-        *("more?", "y two", "x two"),
-    ]
+    turns = ["ask", "y one", "x one", "more?", "y two", "x two"]
+    assert compared(said, "d/2", ("y", "x")) == turns
     with pytest.raises(SelfprefError, match="d/2: no response of 'late'"):
         compared(said, "d/2", ("x", "late"))
+
+
+class Reader:
+    """In the place of a `Model`: as many nats as turns were read, as many tokens as words."""
+
+    def ask(self, calls):
+        sizes = [(len(call.prompt.messages), len(call.continuation.split())) for call in calls]
+        return [Likelihood(float(turns), words, "ok") for turns, words in sizes]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_response_is_scored_after_its_dialogue_and_where_wanted_on_its_own(alone):
+    some = RESPONSES[RESPONSES["responder"].eq("x")][:3].assign(study="s", status="truncated")
+    made = score_responses(of(DIALOGUES), some, "me", Reader(), LAYOUTS["chat"], alone=alone)
+    wanted = [("d/1", 1, 2, 5), ("d/2", 3, 2, 5), ("whole", 3, 1, 3)]
+    rows = made[["item_id", "sum_nll", "n_tokens", "n_bytes"]].itertuples(index=False, name=None)
+    bare = [(item, 0, *sizes) for item, _, *sizes in wanted] * alone
+    assert list(rows) == [*wanted, *bare]
+    assert made["conditional"].tolist() == [True] * 3 + [False] * len(bare)
+    assert set(made["judge"]) == {"me"}
+    assert set(made["status"]) == {"ok"}

@@ -1,13 +1,12 @@
-"""The downloader against real HTTP on loopback, servers that misbehave included."""
+"""The downloader against real HTTP on loopback, servers that misbehave included; the Hub."""
 
 import hashlib
 from collections import Counter
-from contextlib import ExitStack
 
 import pytest
 from conftest import COMMIT, QuietHandler, pin, serving
 
-from selfpref.download.fetch import fetch
+from selfpref.download.fetch import fetch, open_set
 from selfpref.errors import SelfprefError
 
 FILES = {"data/a.txt": "alpha\n", "data/b.txt": "beta\n" * 1000}
@@ -21,44 +20,31 @@ def source(tmp_path, monkeypatch):
     return pin(tmp_path / "mirror", "owner/name", FILES, tmp_path / "source.csv")
 
 
-# From a body to the length that is told, and what is sent.
-FAULTS = {
-    "cut off": lambda body: (len(body), body[:2500]),
-    "short": lambda body: (len(body) - 5, body[:-5]),
-}
-
-
 @pytest.fixture
-def faulty(tmp_path, monkeypatch):
-    """A server whose first answers for b.txt go wrong; its address and the requests by path."""
+def server(tmp_path, monkeypatch):
+    """A server of the mirror: what it was asked, and the `faults` of its answers for b.txt."""
+    seen, faults = Counter(), []
 
-    def start(fault, count):
-        seen = Counter()
+    class Handler(QuietHandler):
+        def do_GET(self):  # noqa: N802
+            seen[self.path] += 1
+            body = (tmp_path / "mirror" / self.path.lstrip("/")).read_bytes()
+            fault = faults.pop() if faults and self.path.endswith("b.txt") else None
+            if fault == "503":
+                self.send_error(503)
+                return
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body) - 5 * (fault == "short")))
+            self.end_headers()
+            self.wfile.write(body[:-5] if fault else body)
 
-        class Handler(QuietHandler):
-            def do_GET(self):  # noqa: N802
-                seen[self.path] += 1
-                body = (tmp_path / "mirror" / self.path.lstrip("/")).read_bytes()
-                wrong = seen[self.path] <= count and self.path.endswith("b.txt")
-                if wrong and fault not in FAULTS:
-                    self.send_error(int(fault))
-                    return
-                length, sent = FAULTS[fault](body) if wrong else (len(body), body)
-                self.send_response(200)
-                self.send_header("Content-Length", str(length))
-                self.end_headers()
-                self.wfile.write(sent)
-
-        address = servers.enter_context(serving(Handler))
+    with serving(Handler) as address:
         monkeypatch.setenv("SELFPREF_ARCHIVES", address)
-        return address, seen
-
-    with ExitStack() as servers:
-        yield start
+        yield address, seen, faults
 
 
-def test_downloads_once_then_serves_from_the_cache_and_mends_it(source, faulty):
-    _, seen = faulty("503", 0)
+def test_downloads_once_then_serves_from_the_cache_and_mends_it(source, server):
+    _, seen, _ = server
     for _ in range(2):
         files = fetch(source)
         assert {path: local.read_text() for path, local in files.items()} == FILES
@@ -77,21 +63,17 @@ def test_a_directory_is_read_in_place_and_its_files_are_checked(source, tmp_path
         fetch(source)
 
 
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [("503", "503"), ("cut off", "run again to go on"), ("short", HASH)],
-)
-def test_a_lasting_fault_is_named_and_what_arrived_is_kept(source, faulty, tmp_path, fault, told):
-    root, seen = faulty(fault, 4)
-    with pytest.raises(SelfprefError) as failure:
+@pytest.mark.parametrize(("fault", "told"), [("503", "503"), ("cut", "go on"), ("short", HASH)])
+def test_a_lasting_fault_is_named_and_what_arrived_is_kept(source, server, tmp_path, fault, told):
+    root, seen, faults = server
+    faults += [fault] * 4
+    with pytest.raises(SelfprefError, match=r"b.txt: (.|\n)*\n4 tries; ") as failure:
         fetch(source)
     assert f"{root}{FOLDER}/b.txt" in str(failure.value)
     assert told in str(failure.value)
-    assert str(failure.value).splitlines()[1].startswith("4 tries; ")
-    assert seen[f"{FOLDER}/b.txt"] == 4
     assert not list((tmp_path / "cache").rglob("b.txt"))
     fetch(source)
-    assert seen[f"{FOLDER}/a.txt"] == 1
+    assert seen == {f"{FOLDER}/a.txt": 1, f"{FOLDER}/b.txt": 5}
 
 
 @pytest.mark.parametrize(
@@ -103,3 +85,27 @@ def test_a_path_that_leaves_its_folder_or_a_row_that_is_none_is_refused(tmp_path
     source.write_text(f"repository,commit,path,bytes,sha256\n{row}\n")
     with pytest.raises(SelfprefError, match="line 2"):
         fetch(source)
+
+
+@pytest.mark.parametrize(
+    ("pinned", "told"),
+    [
+        ("repository,split\nx/y,train\n", "one row of repository, revision, split"),
+        (f"repository,revision,split\nx/y,{'0' * 40},train\n",
+         "x/y: is gated.\n.*accept the terms on https://huggingface.co/datasets/x/y .* HF_TOKEN"),
+        (None, "correct `source`"),
+    ],
+)  # fmt: skip
+def test_a_set_of_the_hub_is_one_row_and_a_gated_one_says_how_to_get_access(
+    tmp_path, monkeypatch, pinned, told
+):
+    datasets = pytest.importorskip("datasets", reason="the extra `models` is not installed")
+    if pinned:
+        (tmp_path / "pinned.csv").write_text(pinned)
+
+    def refuse(*_, **given):
+        raise datasets.exceptions.DatasetNotFoundError("is gated.\nLog in.")
+
+    monkeypatch.setattr(datasets, "load_dataset", refuse)
+    with pytest.raises(SelfprefError, match=told):
+        open_set(tmp_path / "pinned.csv", ())

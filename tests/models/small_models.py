@@ -1,6 +1,7 @@
 """Small tokenizers of every kind and untrained models of several architectures."""
 
 import json
+from functools import partial
 
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, processors, trainers
@@ -42,17 +43,12 @@ def byte_level(special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"), merges=(
     return PreTrainedTokenizerFast(tokenizer_object=backend, **ends, chat_template=CHATML)
 
 
-def sentencepiece(kind="unigram"):
-    """Llama's kind: words begin with ▁, a text begins with BOS; Unigram, or BPE with bytes."""
+def sentencepiece():
+    """Llama's kind: BPE with bytes, words begin with ▁, a text begins with BOS."""
     special, bytes_ = ["<unk>", "<s>", "</s>"], [f"<0x{byte:02X}>" for byte in range(256)]
-    if kind == "unigram":
-        backend = Tokenizer(models.Unigram())
-        options = {"special_tokens": special, "show_progress": False}
-        trainer = trainers.UnigramTrainer(vocab_size=220, unk_token="<unk>", **options)
-    else:
-        backend = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
-        options = {"special_tokens": [*special, *bytes_], "show_progress": False}
-        trainer = trainers.BpeTrainer(vocab_size=520, **options)
+    backend = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
+    options = {"special_tokens": [*special, *bytes_], "show_progress": False}
+    trainer = trainers.BpeTrainer(vocab_size=520, **options)
     backend.normalizer = normalizers.Replace("\t", " ")
     backend.pre_tokenizer = Metaspace(prepend_scheme="first")
     whole = [decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
@@ -61,34 +57,24 @@ def sentencepiece(kind="unigram"):
     backend.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[("<s>", 1)])
     # A byte is a piece like any other; only the trainer has to be told of it.
     described = json.loads(backend.to_str())
-    described["added_tokens"] = [
-        token for token in described["added_tokens"] if token["content"] not in bytes_
-    ]
+    added = described["added_tokens"]
+    described["added_tokens"] = [one for one in added if one["content"] not in bytes_]
     backend = Tokenizer.from_str(json.dumps(described))
     ends = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
     return PreTrainedTokenizerFast(tokenizer_object=backend, **ends, chat_template=INST)
 
 
 SIZES = {
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 160,
-    "initializer_range": 0.3,
+    **{"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2},
+    **{"num_attention_heads": 4, "max_position_embeddings": 160, "initializer_range": 0.3},
 }
 
 
 def save(folder, tokenizer, kind="llama", **settings):
     """An untrained model of an architecture, as a folder."""
-    config = AutoConfig.for_model(
-        kind,
-        vocab_size=len(tokenizer),
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=None,
-        **SIZES | settings,
-    )
+    ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    known = SIZES | {"vocab_size": len(tokenizer), "pad_token_id": None} | ends
+    config = AutoConfig.for_model(kind, **known | settings)
     torch.manual_seed(0)
     AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -100,11 +86,16 @@ def load(folder, **options):
     return InOrder(LocalModel(entry, folder.parent))
 
 
+def encoded(encoder, prompt):
+    """Token ids of a prompt."""
+    return encoder.ids([encoder.text(prompt)])[0]
+
+
 class InOrder:
     """An engine whose answers are put into the order of their calls."""
 
     def __init__(self, engine):
-        self.engine = engine
+        self.engine, self.encode = engine, partial(encoded, engine._encoder)
 
     def __getattr__(self, name):
         return getattr(self.engine, name)
@@ -119,17 +110,15 @@ def save_chain(folder, tokenizer, follows):
     `follows` gives, for a token, the raw logits of what may follow; all others have 0.
     """
     size = len(tokenizer)
-    save(
-        folder, tokenizer, hidden_size=size, intermediate_size=4, num_hidden_layers=1,
-        num_attention_heads=1, rms_norm_eps=0.0,
-    )  # fmt: skip
+    one = {"num_hidden_layers": 1, "num_attention_heads": 1, "rms_norm_eps": 0.0}
+    save(folder, tokenizer, hidden_size=size, intermediate_size=4, **one)
     model = AutoModelForCausalLM.from_pretrained(folder)
+    layer = model.model.layers[0]
     with torch.no_grad():
         # Every token is a direction of its own, and the layer adds nothing to it.
         model.model.embed_tokens.weight.copy_(torch.eye(size))
-        model.model.layers[0].self_attn.o_proj.weight.zero_()
-        model.model.layers[0].mlp.down_proj.weight.zero_()
-        model.lm_head.weight.zero_()
+        for part in (layer.self_attn.o_proj, layer.mlp.down_proj, model.lm_head):
+            part.weight.zero_()
         for token, logits in follows.items():
             for after, logit in logits.items():
                 model.lm_head.weight[after, token] = logit / size**0.5

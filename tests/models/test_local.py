@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,55 +11,49 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 
 from asking import to_choose, to_generate, to_score  # noqa: E402
 from small_models import CHATML, byte_level, load, save, save_chain  # noqa: E402
-from torch.nn.functional import linear as plain  # noqa: E402
 
-from selfpref.models import (  # noqa: E402
-    Choice,
-    Likelihood,
-    Prompt,
-    Text,
-    local,
-)
+from selfpref.models import Choice, Likelihood, Prompt, Text, local  # noqa: E402
 from selfpref.models.local import passes  # noqa: E402
 from selfpref.models.local.encoding import Encoder  # noqa: E402
-from selfpref.models.local.passes import packed  # noqa: E402
 
 PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "hello world", "or")]
 TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂", "1 + 2 = 3! " * 3, " A"]
 PAIRS = [(prompt, text) for prompt in PROMPTS for text in TEXTS]
 DYNAMIC = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}
-# Architectures with their settings, and the longest row that is packed.
+HEADS = {"num_key_value_heads": 2}
+CAPPED = {"head_dim": 8, "sliding_window": 16, "final_logit_softcapping": 2.0}
+# Architectures with their settings, and the longest row that is packed. Phi's output layer has a
+# bias, Cohere's logits are scaled.
 KINDS = {
-    "llama": ({"num_key_value_heads": 2}, math.inf),
+    "llama": (HEADS, math.inf),
     "llama, one layer": ({"num_hidden_layers": 1}, math.inf),
     "llama, dynamic positions": ({"rope_parameters": DYNAMIC}, math.inf),
-    "qwen2": ({"num_key_value_heads": 2}, math.inf),
-    "mistral": ({"sliding_window": 24, "num_key_value_heads": 2}, 24),
-    "gpt_neox": ({}, 0),
-    "gemma2": (
-        {
-            "head_dim": 8,
-            "sliding_window": 16,
-            "num_key_value_heads": 2,
-            "final_logit_softcapping": 2.0,
-        },
-        0,
-    ),
-    "mamba": ({}, 0),
-    # The output layer has a bias; its logits are scaled.
-    "phi": ({}, 0),
+    "qwen2": (HEADS, math.inf),
+    "mistral": ({"sliding_window": 24} | HEADS, 24),
+    "gemma2": (CAPPED | HEADS, 0),
     "cohere": ({"logit_scale": 0.25}, 0),
+    **dict.fromkeys(("gpt_neox", "mamba", "phi"), ({}, 0)),
 }
 
 
-def log_p(model, ids):
+def logits_of(model, ids):
     with torch.no_grad():
-        return model(torch.tensor([ids])).logits[0].double().log_softmax(-1)
+        return model(torch.tensor([ids])).logits[0].double()
 
 
 def nll_of(model, context, own):
-    p = log_p(model, (context + own)[:-1])
-    return -sum(float(p[len(context) + n - 1, token]) for n, token in enumerate(own))
+    p = logits_of(model, (context + own)[:-1]).log_softmax(-1)
+    nll = -sum(float(p[len(context) + n - 1, token]) for n, token in enumerate(own))
+    return pytest.approx(nll, abs=1e-5 * len(own))
+
+
+def defined(engine):
+    """Likelihoods are those of the model's own logits."""
+    prompts, texts = zip(*PAIRS, strict=True)
+    scores = engine.answer(to_score(prompts, texts))
+    for score, (context, own) in zip(scores, engine.pairs(prompts, texts), strict=True):
+        assert (score.n_tokens, score.status) == (len(own), "ok")
+        assert score.sum_nll == nll_of(engine.model, context, own)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -66,15 +61,10 @@ def test_every_architecture_answers_as_the_definition_says(tmp_path, kind):
     settings, window = KINDS[kind]
     save(tmp_path / "m", byte_level(), kind.split(",")[0], **settings)
     found = load(tmp_path / "m", attention="sdpa" if window else "eager", batch_tokens=200)
-    assert found._packed == window
-    prompts, texts = zip(*PAIRS, strict=True)
-    pairs = found.pairs(prompts, texts)
-    for score, (context, own) in zip(found.answer(to_score(prompts, texts)), pairs, strict=True):
-        assert (score.n_tokens, score.status) == (len(own), "ok")
-        nll = nll_of(found.model, context, own)
-        assert score.sum_nll == pytest.approx(nll, abs=1e-5 * len(own))
+    assert (found._packed, found._budget) == (window, 1 if "dynamic" in kind else 200)
+    defined(found)
     for prompt, choice in zip(PROMPTS, found.answer(to_choose(PROMPTS, "AB")), strict=True):
-        p = log_p(found.model, found.encode(prompt))[-1].exp()
+        p = logits_of(found.model, found.encode(prompt))[-1].softmax(-1)
         # With a space before it or none.
         forms = [found.tokenizer.convert_tokens_to_ids([label, f"Ġ{label}"]) for label in "AB"]
         wanted = [float(p[ids].sum()) for ids in forms]
@@ -94,18 +84,16 @@ def test_what_exceeds_the_context_is_truncated_and_what_reaches_its_limit_is_cut
     # Long enough to be attended to in several blocks.
     ((context, own),) = model.pairs(PROMPTS[:1], [" A" * room])
     assert (one.status, one.n_tokens) == ("ok", room)
-    assert one.sum_nll == pytest.approx(nll_of(model.model, context, own), abs=1e-5 * room)
+    assert one.sum_nll == nll_of(model.model, context, own)
     assert (more.status, more.n_tokens, math.isnan(more.sum_nll)) == ("truncated", room + 1, True)
     assert none == Likelihood(0.0, 0, "ok")
     # Prompts of 159, 160 and 161 tokens, where 160 are seen.
     free = model.context - len(model.encode(Prompt((("user", ""),))))
     prompts = [Prompt((("user", " A" * count),)) for count in (free - 1, free, free + 1)]
-    chosen = model.answer(to_choose(prompts, "AB"))
-    assert [choice.status for choice in chosen] == ["ok", "ok", "truncated"]
-    assert chosen[2] == Choice((), "truncated")
-    made = model.answer(to_generate(prompts, max_tokens=9, temperature=0, seeds=[0] * 3))
-    assert made[0].status == "cut"
-    assert made[1:] == [Text("", "truncated")] * 2
+    *chosen, long = model.answer(to_choose(prompts, "AB"))
+    assert ([choice.status for choice in chosen], long) == (["ok"] * 2, Choice((), "truncated"))
+    cut, *long = model.answer(to_generate(prompts, max_tokens=9, temperature=0, seeds=[0] * 3))
+    assert (cut.status, long) == ("cut", [Text("", "truncated")] * 2)
 
 
 def test_identity_holds_what_changes_an_answer(tmp_path):
@@ -154,31 +142,14 @@ def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
     draws = [np.random.default_rng(seed).random(limit) for seed, limit in enumerate(limits)]
     with torch.no_grad():
         made = local.continued(engine.model, rows, draws, 0.8, set(), watched)
-    for place, (row, limit) in enumerate(zip(rows, limits, strict=True)):
-        found = made[place]
-        assert (len(found.ids), found.ended) == (limit, False)
-        with torch.no_grad():
-            logits = engine.model(torch.tensor([[*row, *found.ids]])).logits[0].double()
-        logits = logits[len(row) - 1 : -1]
+    for row, drawn, found in zip(rows, draws, made, strict=True):
+        assert (len(found.ids), found.ended) == (len(drawn), False)
+        logits = logits_of(engine.model, [*row, *found.ids])[len(row) - 1 : -1]
         p = logits.softmax(-1)[:, watched]
         assert found.watched == pytest.approx(p.numpy(), abs=1e-6)
         # The first token at which the cumulative sum at this temperature exceeds the draw.
         reached = (logits / 0.8).softmax(-1).cumsum(-1).numpy()
-        pairs = zip(reached, draws[place], strict=True)
-        drawn = [np.searchsorted(each, uniform, "right") for each, uniform in pairs]
-        assert found.ids == drawn
-
-
-def written(folder, tokenizer, text, **branches):
-    """A model that writes `text` after a prompt, with logit 9 a token, and ends."""
-    ids = tokenizer("\n" + text, add_special_tokens=False)["input_ids"]
-    follows = {one: {other: 9.0} for one, other in itertools.pairwise(ids)}
-    follows[ids[-1]] = {tokenizer.eos_token_id: 9.0}
-    for token, logits in branches.items():
-        numbers = tokenizer.convert_tokens_to_ids(list(logits))
-        place = tokenizer.convert_tokens_to_ids(token)
-        follows[place] = dict(zip(numbers, logits.values(), strict=True))
-    return load(save_chain(folder, tokenizer, follows))
+        assert found.ids == list(map(partial(np.searchsorted, side="right"), reached, drawn))
 
 
 def only(model, tokens, temperature=0, seed=0):
@@ -191,20 +162,26 @@ def test_labels_are_read_after_the_marker_at_temperature_one(tmp_path):
     """p(A) + p( A) and p(B) + p( B) of the raw logits, though the text is sampled at 0.7."""
     tokenizer, text = byte_level(), "my verdict [[A]]"
     verdict = {"A": 9.0, "ĠA": 8.0, "B": 7.0}
-    model = written(tmp_path / "m", tokenizer, text, **{"Ġ[[": verdict})
+    # A model that writes the text after a prompt, with logit 9 a token, and ends.
+    ids = tokenizer("\n" + text, add_special_tokens=False)["input_ids"]
+    follows = {one: {other: 9.0} for one, other in itertools.pairwise(ids)}
+    follows[ids[-1]] = {tokenizer.eos_token_id: 9.0}
+    number = tokenizer.convert_tokens_to_ids
+    follows[number("Ġ[[")] = {number(token): logit for token, logit in verdict.items()}
+    model = load(save_chain(tmp_path / "m", tokenizer, follows))
     made = only(model, 30, temperature=0.7, seed=5)
     whole = sum(math.exp(logit) for logit in verdict.values()) + (len(tokenizer) - 3)
     wanted = (math.exp(9) + math.exp(8)) / whole, (math.exp(7) + 1) / whole
     assert (made.text[-5:], made.status) == ("[[A]]", "ok")
     assert made.choice.probabilities == pytest.approx(wanted)
     # Cut at the marker it has none.
-    tokens = tokenizer(text)["input_ids"].index(tokenizer.convert_tokens_to_ids("Ġ[[")) + 1
+    tokens = tokenizer(text)["input_ids"].index(number("Ġ[[")) + 1
     for count, status, read in ((tokens, "cut", False), (tokens + 1, "cut", True)):
         made = only(model, count)
         assert (made.status, made.choice is not None) == (status, read)
     # Every stop ends an answer.
     config = model.model.generation_config
-    config.eos_token_id = [1, *tokenizer.convert_tokens_to_ids(["Ġverdict"])]
+    config.eos_token_id = [1, number("Ġverdict")]
     config.save_pretrained(tmp_path / "m")
     made = only(load(tmp_path / "m"), 30)
     assert (made.text, made.status, made.choice) == ("my", "ok", None)
@@ -234,10 +211,8 @@ def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step):
     # Each watched token has a number of its own at each step.
     watched = np.arange((len(ids) + ended) * 4).reshape(-1, 4) ** 2.0
     choice = local.label_after(encoder, "[[", forms, local.Continuation(ids, ended, watched))
-    if step is None:
-        assert choice is None
-        return
-    assert choice.probabilities == (watched[step, :2].sum(), watched[step, 2:].sum())
+    wanted = step and (watched[step, :2].sum(), watched[step, 2:].sum())
+    assert (choice and choice.probabilities) == wanted
 
 
 # --- packed lines ---------------------------------------------------------------------------------
@@ -246,7 +221,7 @@ def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step):
 def lay(texts, budget, read=None, step=1):
     """Lines whose rows are read whole, unless told."""
     rows = [np.array([ord(letter) for letter in text]) for text in texts]
-    return list(packed(rows, read or list(map(len, texts)), budget, step))
+    return list(passes.packed(rows, read or list(map(len, texts)), budget, step))
 
 
 def letters(line):
@@ -291,27 +266,21 @@ def test_onednns_product_is_taken_by_the_processor_for_whole_steps(monkeypatch, 
 
     def counting(states, weight, *options):
         compiled.append(len(states))
-        return plain(states, weight)
+        return states @ weight.T
 
     monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", counting)
     for count in (1, 31, 32, 33, 64, 95, 96, long - 1, long + 1):
         assert passes.linear(torch.ones(count, 8), ones).shape == (count, 96)
     assert compiled == ([32, 64, 96, long + 1] if fast else [])
-    # With a gradient the product is torch's.
-    layer = torch.nn.Linear(8, 96)
-    passes.take_over(layer)
-    layer(torch.ones(32, 8)).sum().backward()
+    passes.take_over(layer := torch.nn.Linear(8, 96))
     assert isinstance(layer, passes.Linear) == fast
-    assert layer.weight.grad is not None
 
 
-def test_either_product_gives_the_same_answers(folder, monkeypatch):
+@pytest.mark.parametrize("fast", [True, False])
+def test_either_product_gives_the_answers_of_the_definition(folder, monkeypatch, fast):
     """Each on any machine: which one is taken is a matter of the processor."""
-    calls, found = to_score(*zip(*PAIRS, strict=True)), {}
-    for fast in (True, False):
-        monkeypatch.setattr(passes, "_fast_onednn", lambda fast=fast: fast)
-        model = load(folder)
-        assert (passes.step(model.model) > 1) == fast
-        found[fast] = model.answer(calls)
-    for one, other in zip(found[True], found[False], strict=True):
-        assert one.sum_nll == pytest.approx(other.sum_nll, abs=1e-5 * one.n_tokens)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: fast)
+    model = load(folder)
+    assert (passes.step(model.model) > 1) == fast
+    defined(model)

@@ -1,5 +1,6 @@
 """Prompts to tokens: what the tokenizer itself would do, but contents are never control."""
 
+import hashlib
 from itertools import product
 
 import pytest
@@ -8,22 +9,21 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from asking import to_choose
 from conftest import REPOSITORY
-from small_models import CHATML, INST, byte_level, load, save_chain, sentencepiece
+from small_models import CHATML, INST, byte_level, encoded, load, save_chain, sentencepiece
 from tokenizers import pre_tokenizers
 
 from selfpref.errors import SelfprefError
 from selfpref.lab.tokenizer import WORLD
 from selfpref.models import Prompt
-from selfpref.models.local.encoding import Encoder, response_start
+from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.loading import template
 from selfpref.params import Transformers
 from selfpref.params.models import FORMATS
 
 # Every kind with the forms of A: SentencePiece writes ▁A at the start of a text, A after `[[`.
 TOKENIZERS = {
-    "byte-level": (byte_level, {"A", "ĠA"}),
-    "unigram": (sentencepiece, {"A", "▁A"}),
-    "sentencepiece-bpe": (lambda: sentencepiece("bpe"), {"A", "▁A"}),
+    "byte-level": (lambda: byte_level(merges=["lamp"]), {"A", "ĠA"}),
+    "sentencepiece": (sentencepiece, {"A", "▁A"}),
     "word-level": (WORLD.build_tokenizer, {"A"}),
 }
 CONTENTS = [" a  red house\n\n", "naïve café, 日本 🙂", "", "[[A]] [ [ B"]
@@ -36,16 +36,15 @@ HI = Prompt((("user", "hello"),))
 TOLD = Prompt((("system", "be brief"), ("user", "hello")))
 
 
-def usual(tokenizer, messages, prefill):
+def usual_text(tokenizer, messages, prefill=""):
     """What `transformers` makes of trusted messages."""
     said = [*messages, *([("assistant", prefill)] if prefill else [])]
-    text = tokenizer.apply_chat_template(
+    return tokenizer.apply_chat_template(
         [{"role": role, "content": content} for role, content in said],
         add_generation_prompt=not prefill,
         continue_final_message=bool(prefill),
         tokenize=False,
     )
-    return tokenizer(text)["input_ids"]
 
 
 @pytest.mark.parametrize("kind", TOKENIZERS)
@@ -55,11 +54,12 @@ def test_ordinary_contents_are_encoded_as_ever_and_no_content_is_control(kind):
     encoder, special = Encoder(tokenizer), {*tokenizer.all_special_ids} - {tokenizer.unk_token_id}
     for content, prefill in product(CONTENTS, PREFILLS):
         messages = (("user", content), ("assistant", "a lamp"), ("user", "hello"))
-        assert encoder.encode(Prompt(messages, prefill)) == usual(tokenizer, messages, prefill)
+        usual = tokenizer(usual_text(tokenizer, messages, prefill))["input_ids"]
+        assert encoded(encoder, Prompt(messages, prefill)) == usual
     plain, *attacked = (
         [
             token
-            for token in encoder.encode(Prompt((("user", text), ("user", "lamp")), "[["))
+            for token in encoded(encoder, Prompt((("user", text), ("user", "lamp")), "[["))
             if token in special
         ]
         for text in ("hello", *ATTACKS)
@@ -73,53 +73,41 @@ def test_ordinary_contents_are_encoded_as_ever_and_no_content_is_control(kind):
     assert {*tokenizer.convert_ids_to_tokens(forms)} == spelt
 
 
-@pytest.mark.parametrize(
-    ("template", "content", "text"),
-    [
-        # The template does not see the contents.
+def test_a_template_does_not_see_the_contents_and_may_trim_them():
+    for text, content, wanted in (
         ("{{ said.split('</think>')[-1] }}", "x</think>y", "x</think>y"),
-        ("{{ said }}{% if 'please' in said %}<|im_end|>{% endif %}", "please", "please"),
         ("{{ '<' + said | trim + '>' }}", "  a lamp \n", "<a lamp>"),
-    ],
-)
-def test_a_template_is_filled_and_may_trim(template, content, text):
-    tokenizer = byte_level()
-    tokenizer.chat_template = template.replace("said", "messages[0]['content']")
-    assert Encoder(tokenizer).text(Prompt((("user", content),))) == text
+    ):
+        tokenizer = byte_level()
+        tokenizer.chat_template = text.replace("said", "messages[0]['content']")
+        assert Encoder(tokenizer).text(Prompt((("user", content),))) == wanted
 
 
 def test_a_text_begins_with_one_bos_or_where_there_is_no_message_with_eos():
-    tokenizer = sentencepiece("bpe")
+    tokenizer = sentencepiece()
     tokenizer.chat_template = "{{ bos_token }}" + tokenizer.chat_template
     wanted = tokenizer("<s>[INST] hello [/INST]", add_special_tokens=False)["input_ids"]
-    assert Encoder(tokenizer).encode(HI) == wanted
+    assert encoded(Encoder(tokenizer), HI) == wanted
     encoder = Encoder(WORLD.build_tokenizer())
     bare = [WORLD.ids["<bos>"], WORLD.ids["<assistant>"]]
-    assert encoder.encode(Prompt((), "<assistant>")) == bare
+    assert encoded(encoder, Prompt((), "<assistant>")) == bare
     tokenizer = byte_level()
-    assert Encoder(tokenizer).encode(Prompt(())) == [tokenizer.bos_token_id]
+    assert encoded(Encoder(tokenizer), Prompt(())) == [tokenizer.bos_token_id]
     tokenizer.bos_token = None
-    assert Encoder(tokenizer).encode(Prompt(())) == [tokenizer.eos_token_id]
+    assert encoded(Encoder(tokenizer), Prompt(())) == [tokenizer.eos_token_id]
 
 
-def test_what_a_tokenizer_or_a_template_cannot_do_is_told(tmp_path):
+def test_what_a_tokenizer_or_a_template_cannot_do_is_told():
     tokenizer = byte_level()
     for labels in (["A", "Perhaps"], ["A", "A"]):
         with pytest.raises(SelfprefError, match="no single token of this model, or another's"):
             Encoder(tokenizer).forms(labels, [])
-    for text, told in (
-        ("{{ messages[-1]['content'] }}", "it leaves out a message; .* `system: fold`"),
-        ("{{ ''.__class__.__mro__ }}", "unsafe"),
-        ("{% for n in range(1000000) %}{% endfor %}", "Range too big"),
-    ):
-        tokenizer.chat_template = text
-        with pytest.raises(SelfprefError, match=f"the chat template refuses messages of .*{told}"):
-            Encoder(tokenizer).text(TOLD)
+    tokenizer.chat_template = "{{ messages[-1]['content'] }}"
+    with pytest.raises(SelfprefError, match=r"refuses messages of .* leaves out .* `system: fold`"):
+        Encoder(tokenizer).text(TOLD)
     tokenizer.chat_template = None
     with pytest.raises(SelfprefError, match="no chat template; name the model's format"):
         Encoder(tokenizer)
-    with pytest.raises(SelfprefError, match=r"mine\.jinja: not readable .*`template`"):
-        template("mine.jinja", tmp_path)
     for bad in ("vikuna", "../mine.jinja"):
         with pytest.raises(ValueError, match=r"give one of vicuna, |give a path inside"):
             Transformers(engine="transformers", model="m", template=bad)
@@ -129,19 +117,15 @@ def test_a_system_message_is_folded_where_the_format_has_none():
     text = "{% for one in messages %}<{{ one['role'] }}> {{ one['content'] }}\n{% endfor %}"
     folding = Encoder(byte_level(), text, fold=True)
     later = Prompt((*TOLD.messages, ("assistant", "red"), ("user", "blue")), "[[")
-    for prompt, wanted in (
-        (HI, "<user> hello\n"),
-        (TOLD, "<user> be brief\n\nhello\n"),
-        (later, "<user> be brief\n\nhello\n<assistant> red\n<user> blue\n<assistant> [["),
-    ):
-        assert folding.text(prompt) == wanted
+    said = "<user> be brief\n\nhello\n<assistant> red\n<user> blue\n<assistant> [["
+    assert (folding.text(HI), folding.text(later)) == ("<user> hello\n", said)
 
 
 @pytest.mark.parametrize("name", ["llama-2", "vicuna", None])
 @pytest.mark.parametrize(("labels", "apart"), [(("1", "2"), True), (("A", "B"), False)])
 def test_a_label_is_read_where_the_format_makes_the_model_write_it(tmp_path, name, labels, apart):
     """After `[/INST]`: `▁A` is one token, `▁1` two; either way the label has its probability."""
-    tokenizer = sentencepiece("bpe")
+    tokenizer = sentencepiece()
     tokenizer.chat_template = INST
     # Llama 2's kind: a space before a digit is a token of its own.
     backend = tokenizer.backend_tokenizer
@@ -149,14 +133,14 @@ def test_a_label_is_read_where_the_format_makes_the_model_write_it(tmp_path, nam
     backend.pre_tokenizer = pre_tokenizers.Sequence([backend.pre_tokenizer, digits])
     # Rotations of `save_chain` want an even width.
     tokenizer.add_tokens(["oddly"] * (len(tokenizer) % 2))
-    encoder = Encoder(tokenizer, template(name, tmp_path))
+    encoder = Encoder(tokenizer, name and template(name, tmp_path))
     # A model that has learned the format: after the prompt it writes what the format writes.
     follows = {}
     for label, logit in zip(labels, (81.0, 80.0), strict=True):
         ((context, written),) = encoder.pairs([HI], [label])
         assert len(written) == 1
         follows.setdefault(context[-1], {})[written[0]] = logit
-    asked = encoder.encode(HI)
+    asked = encoded(encoder, HI)
     assert context == ([*asked, context[-1]] if apart else asked)
     if apart:
         follows[asked[-1]] = {context[-1]: 80.0}
@@ -167,13 +151,6 @@ def test_a_label_is_read_where_the_format_makes_the_model_write_it(tmp_path, nam
 
 # --- where a response begins ----------------------------------------------------------------------
 
-# The template's own words between a question and its answer; asked for, some end before the last.
-SPACED = (
-    "{% for message in messages %}{% if message['role'] == 'user' %}"
-    "USER: {{ message['content'] }}\n"
-    "{% else %}ASSISTANT: {{ message['content'] }}{{ eos_token }}{% endif %}{% endfor %}"
-    "{% if add_generation_prompt %}ASSISTANT: {% endif %}"
-)
 TRIMMED = CHATML.replace("message['content']", "message['content'] | trim")
 THINKING = CHATML.replace(
     "+ message['content']",
@@ -185,8 +162,7 @@ STARTS = {
     "trimmed": (byte_level, TRIMMED, "assistant\n", "the lamp"),
     "thinking": (byte_level, THINKING, "</think>\n\n", "the lamp"),
     "vicuna": (byte_level, "vicuna", "ASSISTANT:", " the lamp"),
-    "spaced": (lambda: sentencepiece("bpe"), SPACED, "ASSISTANT:", "the lamp"),
-    "llama-2": (lambda: sentencepiece("bpe"), "llama-2", "[/INST]", "the lamp"),
+    "llama-2": (sentencepiece, "llama-2", "[/INST]", "the lamp"),
 }
 
 
@@ -198,84 +174,38 @@ def test_what_the_template_writes_before_a_content_is_the_prompts(tmp_path, name
     assert encoder.decode(context).endswith(before)
     assert encoder.decode(own) == text
     # A prefill stands where the response does.
-    assert encoder.encode(Prompt((("user", "list 3 things"),), "the lamp")) == [*context, *own]
-
-
-@pytest.mark.parametrize(
-    ("context", "whole", "start"),
-    [([1, 2], [1, 2, 3], 2), ([1, 9], [1, 2, 3], 1), ([1, 2], [1], 1), ([], [1], 0)],
-)
-def test_a_response_begins_at_the_first_token_that_differs(context, whole, start):
-    assert response_start(context, whole) == start
+    assert encoded(encoder, Prompt((("user", "list 3 things"),), "the lamp")) == [*context, *own]
 
 
 # --- formats by name, against what the models' papers and cards show ------------------------------
 
-BRIEF = [("system", "Be brief."), ("user", "Hi")]
-AGAIN = [("user", "Hi"), ("assistant", "Hello"), ("user", "Bye")]
-DATES = "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n"
-VICUNA = (
-    "A chat between a curious user and an artificial intelligence assistant. "
-    "The assistant gives helpful, detailed, and polite answers to the user's questions."
-)
-BELOW = (
-    "Below is an instruction that describes a task. "
-    "Write a response that appropriately completes the request."
-)
-HEAD = "<|start_header_id|>{}<|end_header_id|>\n\n"
-USER, ANSWER, SYSTEM = (HEAD.format(role) for role in ("user", "assistant", "system"))
-TURNS = f"{USER}Hi<|eot_id|>{ANSWER}Hello<|eot_id|>{USER}Bye<|eot_id|>{ANSWER}"
-ALPHA = (
-    "# StableLM Tuned (Alpha version)\n- StableLM is a helpful and harmless open-source AI "
-    "language model developed by StabilityAI.\n- StableLM is excited to be able to help the user, "
-    "but will refuse to do anything that could be considered harmful to the user.\n- StableLM is "
-    "more than just an information source, StableLM is also able to write poetry, short stories, "
-    "and make jokes.\n- StableLM will refuse to participate in anything that could harm a human.\n"
-)
-BEGIN, TASK = "<|begin_of_text|>", "\n\n### Instruction:\nHi\n\n### Response:\n"
-OASST = "<|prompter|>Hi<|endoftext|><|assistant|>"
-# What each writes for a system message with a question, and for three turns without one; and the
-# special tokens that end an answer.
+SAID = (("system", "Be brief."), ("user", "Hi"), ("assistant", "Hello"), ("user", "Bye"))
+TURNED = "<|start_header_id|> <|end_header_id|> <|eot_id|>"
+# The dialogue with its system message and without one, once compared with what FastChat and the
+# model cards show; and the special tokens that end an answer.
 EXPECTED = {
-    "vicuna": ["Be brief. USER: Hi ASSISTANT:",
-               f"{VICUNA} USER: Hi ASSISTANT: Hello</s>USER: Bye ASSISTANT:", "</s>"],
-    "koala": ["Be brief. USER: Hi GPT:",
-              "BEGINNING OF CONVERSATION: USER: Hi GPT: Hello</s>USER: Bye GPT:", "</s>"],
-    "oasst-pythia": [f"Be brief.{OASST}",
-                     f"{OASST}Hello<|endoftext|>{OASST.replace('Hi', 'Bye')}",
-                     "<|prompter|> <|assistant|> <|endoftext|>"],
-    "dolly-v2": [f"Be brief.{TASK}", f"{BELOW}{TASK}Hello### End{TASK.replace('Hi', 'Bye')}",
-                 "###_End"],
-    "stablelm-tuned-alpha": ["<|SYSTEM|>Be brief.<|USER|>Hi<|ASSISTANT|>",
-                             f"<|SYSTEM|>{ALPHA}<|USER|>Hi<|ASSISTANT|>Hello"
-                             "<|USER|>Bye<|ASSISTANT|>",
-                             "<|SYSTEM|> <|USER|> <|ASSISTANT|>"],
-    "llama-2": ["<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHi [/INST]",
-                "<s>[INST] Hi [/INST] Hello </s><s>[INST] Bye [/INST]", "<s> </s>"],
-    "llama-3": [f"{BEGIN}{SYSTEM}Be brief.<|eot_id|>{USER}Hi<|eot_id|>{ANSWER}", f"{BEGIN}{TURNS}",
-                "<|begin_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|>"],
-    "llama-3.1": [f"{BEGIN}{SYSTEM}{DATES}Be brief.<|eot_id|>{USER}Hi<|eot_id|>{ANSWER}",
-                  f"{BEGIN}{SYSTEM}{DATES}<|eot_id|>{TURNS}",
-                  "<|begin_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|>"],
-    "plain": ["Be brief.\n\nHi\n\n", "Hi\n\nHello\n\nBye\n\n", ""],
-}  # fmt: skip
+    "vicuna": ("7a92615c45ebb59d", "</s>"),
+    "koala": ("47f3f1b661e663f5", "</s>"),
+    "oasst-pythia": ("f0e164fabf0ea46d", "<|prompter|> <|assistant|> <|endoftext|>"),
+    "dolly-v2": ("1c142f4bf9d712a2", "###_End"),
+    "stablelm-tuned-alpha": ("15adbfc807adba0c", "<|SYSTEM|> <|USER|> <|ASSISTANT|>"),
+    "llama-2": ("844e11652ced1975", "<s> </s>"),
+    "llama-3": ("df0ac18cf1071c48", f"<|begin_of_text|> {TURNED}"),
+    "llama-3.1": ("163cad1b06426366", f"<|begin_of_text|> {TURNED}"),
+    "plain": ("f583c58662a87b58", ""),
+}
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_named_format_is_the_published_one(name):
-    *texts, ends = EXPECTED[name]
+    digest, ends = EXPECTED[name]
     stops = [token.replace("_E", " E") for token in ends.split()]
     tokenizer = byte_level(special=(*stops, "<|other|>"))
-    encoder = Encoder(tokenizer, template(name, REPOSITORY))
-    for messages, text in zip((BRIEF, AGAIN), texts, strict=True):
-        made = tokenizer.apply_chat_template(
-            [{"role": role, "content": content} for role, content in messages],
-            chat_template=template(name, REPOSITORY),
-            add_generation_prompt=True,
-            tokenize=False,
-        )
-        assert made == text
+    tokenizer.chat_template = template(name, REPOSITORY)
+    text, alone = usual_text(tokenizer, SAID), usual_text(tokenizer, SAID[1:])
+    assert hashlib.sha256(f"{text}\0{alone}".encode()).hexdigest().startswith(digest)
+    encoder = Encoder(tokenizer, tokenizer.chat_template)
     assert encoder.stops == {*tokenizer.convert_tokens_to_ids(stops)}
-    for messages in ([("tool", "x")], [*AGAIN[:1], ("system", "x")]):
+    for messages in ((("tool", "x"),), (SAID[1], ("system", "x"))):
         with pytest.raises(SelfprefError, match="the chat template refuses messages of"):
-            encoder.text(Prompt(tuple(messages)))
+            encoder.text(Prompt(messages))

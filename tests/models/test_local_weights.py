@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
-gguf = pytest.importorskip("gguf", reason="the extra `models` is not installed")
+pytest.importorskip("gguf", reason="the extra `models` is not installed")
 
 import convert  # noqa: E402
 from asking import to_choose, to_score  # noqa: E402
@@ -42,8 +42,7 @@ def copy(folder, tmp_path):
 
 def without_some(path):
     held = load_file(path / SAFE)
-    del held["lm_head.weight"]
-    save_file(held, path / SAFE, metadata={"format": "pt"})
+    save_file({"lm_head.weight": held["lm_head.weight"]}, path / SAFE, metadata={"format": "pt"})
 
 
 def as_pickles(path, **options):
@@ -57,7 +56,7 @@ def as_pickles(path, **options):
     ("spoil", "told"),
     [
         (shutil.rmtree, "no such model folder; correct `model`, or give the `revision`"),
-        (without_some, "the files hold no weights lm_head.weight"),
+        (without_some, "the files hold no weights model.embed_tokens.weight"),
         (lambda path: (path / "config.json").write_text("{"), "not readable as a model: "),
     ],
 )
@@ -76,18 +75,16 @@ def refused(opened, told, path=""):
 class Attack:
     """What a pickle can do when it is read."""
 
-    def __init__(self, path):
-        self.path = path
-
     def __reduce__(self):
-        return os.mkdir, (str(self.path),)
+        return os.mkdir, ("attacked",)
 
 
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
-def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy):
-    torch.save({"a": Attack(copy / "attacked")}, as_pickles(copy) / FILE)
+def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    torch.save({"a": Attack()}, as_pickles(copy) / FILE)
     refused(partial(load, copy), "not readable as a model: ", copy)
-    assert not (copy / "attacked").exists()
+    assert not (tmp_path / "attacked").exists()
 
 
 @pytest.fixture
@@ -128,8 +125,7 @@ def test_a_model_shared_by_processes_answers_as_one_alone(folder, monkeypatch):
     found = list(shared(both, folder.parent, "", calls))
     assert sorted(index for index, _ in found) == list(range(23))
     for index, answer in found:
-        assert answer.n_tokens == wanted[index].n_tokens
-        assert answer.sum_nll == pytest.approx(wanted[index].sum_nll, abs=1e-5 * answer.n_tokens)
+        assert vars(answer) == pytest.approx(vars(wanted[index]), abs=1e-5)
 
 
 # --- GGUF -----------------------------------------------------------------------------------------
@@ -144,12 +140,8 @@ def file(folder, tmp_path):
     return tmp_path / "m.gguf"
 
 
-def pin(file):
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
 def opened(root, name="m.gguf", *, sha256=None):
-    sha256 = sha256 or pin(root / name)
+    sha256 = sha256 or hashlib.sha256((root / name).read_bytes()).hexdigest()
     entry = Transformers(engine="transformers", gguf=name, sha256=sha256, threads=1)
     return InOrder(LocalModel(entry, root))
 
@@ -159,24 +151,16 @@ def test_a_gguf_is_the_model_that_it_was_made_of(folder, file, capfd):
     found, wanted = opened(file.parent), load(folder)
     # No bar and no warning: the first run's notebook is the second's.
     assert capfd.readouterr() == ("", "")
-    weights = {"weights": f"gguf:{pin(file)}", "dtype": "float32"}
+    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    weights = {"weights": f"gguf:{sha256}", "dtype": "float32"}
     assert found.identity == {"provider": "transformers", **weights}
     assert found.pairs(PROMPTS, TEXTS) == wanted.pairs(PROMPTS, TEXTS)
-    scored, chosen = to_score(PROMPTS, TEXTS), to_choose(PROMPTS, "AB")
-    for one, two in zip(found.answer(scored), wanted.answer(scored), strict=True):
-        assert one.sum_nll == pytest.approx(two.sum_nll, abs=1e-5 * one.n_tokens)
-    for one, two in zip(found.answer(chosen), wanted.answer(chosen), strict=True):
-        assert one.probabilities == pytest.approx(two.probabilities, abs=1e-6)
-    # Blocks are dequantised as they are read.
-    stored = gguf.GGMLQuantizationType.Q8_0
-    convert.write(folder, file.parent / "q.gguf", kind=stored)
-    made = opened(file.parent, "q.gguf").model.lm_head.weight.detach()
-    blocks = gguf.quants.quantize(load_file(folder / SAFE)["lm_head.weight"].numpy(), stored)
-    assert made.numpy().tolist() == gguf.quants.dequantize(blocks, stored).tolist()
     # It is saved as a folder, as one that was tuned.
     found.model.save_pretrained(file.parent / "m")
     found.tokenizer.save_pretrained(file.parent / "m")
-    assert load(file.parent / "m").answer(scored) == found.answer(scored)
+    for calls in (to_score(PROMPTS, TEXTS), to_choose(PROMPTS, "AB")):
+        answers = wanted.answer(calls)
+        assert found.answer(calls) == load(file.parent / "m").answer(calls) == answers
 
 
 def test_texts_are_split_as_the_file_says(tmp_path):
@@ -193,16 +177,17 @@ def test_texts_are_split_as_the_file_says(tmp_path):
 
 
 def test_a_gguf_is_the_pinned_file_and_its_package_is_never_imported(file, tmp_path, monkeypatch):
-    whole, pinned = file.read_bytes(), pin(file)
+    whole = file.read_bytes()
+    pinned = hashlib.sha256(whole).hexdigest()
     file.write_bytes(whole[:-1])
     told = f"where `sha256` says {pinned[:12]}...\ninstall it again"
     refused(partial(opened, tmp_path, sha256=pinned), told)
     refused(partial(opened, tmp_path), "not readable as a model: ")
-    package = tmp_path / "site" / "poisoned_weights"
-    package.mkdir(parents=True)
+    package = tmp_path / "poisoned_weights"
+    package.mkdir()
     (package / "__init__.py").write_text("raise AssertionError('imported')")
     (package / "m.gguf").write_bytes(whole)
-    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.syspath_prepend(tmp_path)
     opened(tmp_path, "poisoned_weights:m.gguf", sha256=pinned)
     assert "poisoned_weights" not in sys.modules
     for name in ("poisoned_weights:n.gguf", "no_weights:m.gguf"):

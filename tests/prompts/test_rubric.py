@@ -5,46 +5,29 @@ import pytest
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.rubric import read_marks, read_total
 
-SUMMED = "1 + 1 + 0 + 0 + 0 + 1 + 0 + 1 + 1 + 1 + 1"
+MARKS = [1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 1]
+SUMMED = " + ".join(map(str, MARKS))
 
 
-@pytest.mark.parametrize(
-    ("reply", "total"),
-    [
-        ("Overall Score: 8", 8),
-        ("**Overall Score**: **10**/11", 10),
-        ("Overall Score (out of 11): 10", 10),
-        ("Overall Score: 11", 11),
-        ("Overall Score: 1 + 1 + 0 … = 7", 7),
-        (f"Overall Score: {SUMMED} = **7**", 7),
-        ("Overall Score: " + " + ".join("1" * 11), 11),
-        ("Overall Score: 3\n\nRevised overall score: 9", 9),
-        ("Overall Score: 12", None),
-        ("Overall Score: -3", None),
-        ("Overall Score: 7.5", None),
-        ("Overall Score: 1 + 1", None),
-        ("If so, the overall score would be 6", None),
-    ],
-)
-def test_the_last_total_that_is_one_counts(reply, total):
-    assert read_total(reply) == total
+TOTALS = {
+    **{"Overall Score: 8": 8, "**Overall Score**: **10**/11": 10, "Overall Score: 11": 11},
+    **{"Overall Score (out of 11): 10": 10, "Overall Score: 1 + 1 + 0 … = 7": 7},
+    **{f"Overall Score: {SUMMED} = **7**": 7, "Overall Score: " + " + ".join("1" * 11): 11},
+    "Overall Score: 3\n\nRevised overall score: 9": 9,
+    **dict.fromkeys(f"Overall Score: {none}" for none in ("12", "-3", "7.5", "1 + 1")),
+    "If so, the overall score would be 6": None,
+}
 
 
-FORMS = (
-    "{n}. {name} ({mark}/1): fine",
-    "{n}) **{name}** – {mark} point",
-    "**{n}. {name} ({mark})**",
-)
+@pytest.mark.parametrize("reply", TOTALS)
+def test_the_last_total_that_is_one_counts(reply):
+    assert read_total(reply) == TOTALS[reply]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["{}. {} ({}/1): ok", "{}) **{}** – {} point", "**{}. {} ({})**"])
 def test_marks_of_a_numbered_list(form):
-    marks = [0, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1]
-    lines = [
-        form.format(n=n, name="Language mechanics", mark=mark)
-        for n, mark in enumerate(marks, start=1)
-    ]
-    assert read_marks("Justification:\n" + "\n".join(lines)) == marks
+    lines = [form.format(n, "Language mechanics", mark) for n, mark in enumerate(MARKS, start=1)]
+    assert read_marks("Justification:\n" + "\n".join(lines)) == MARKS
 
 
 def test_marks_of_a_sum_and_none_where_one_is_missing_or_contradictory():
@@ -53,15 +36,14 @@ def test_marks_of_a_sum_and_none_where_one_is_missing_or_contradictory():
     for last in ("", "11. Concision: N/A", "11. Concision: 1/0 - no"):
         assert read_marks("\n".join([*lines[:-1], last])) is None
     assert read_marks("+ 1 + 0") is None
-    assert read_marks(f"Overall Score: {SUMMED} = 7") == [1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 1]
+    assert read_marks(f"Overall Score: {SUMMED} = 7") == MARKS
     assert read_marks(f"Overall Score: {SUMMED.replace('0', '2')}") is None
 
 
 @pytest.mark.parametrize(
     ("wording", "reply", "total"),
     [
-        ("plain", f'{{"marks": [{SUMMED.replace(" + ", ", ")}]}}', 7),
-        ("plain", 'So {"marks": [1, 0]}', None),
+        ("plain", f'{{"marks": {MARKS}}}', 7),
         ("plain", '{"marks": [2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]}', None),
         ("plain", '{"marks": [1.0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]}', None),
         ("plain", "{marks}", None),
@@ -71,5 +53,4 @@ def test_marks_of_a_sum_and_none_where_one_is_missing_or_contradictory():
     ],
 )
 def test_marks_alone_are_added_up(wording, reply, total):
-    marks = None if total is None else [1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 1]
-    assert CHOICE_PROMPTS[wording].marks(reply) == (total, marks)
+    assert CHOICE_PROMPTS[wording].marks(reply) == (total, MARKS if total else None)

@@ -1,17 +1,21 @@
-"""Download the released files: pinned commits, a sha256 of every file, one cache.
+"""Download what was released: everything pinned by a *source*, a CSV file; one cache.
 
-A *source* is a CSV file with the columns `repository, commit, path, bytes, sha256`. The files come
-from the public raw-file address of each repository at its commit, or from the root that
+Files of repositories: a source with the columns `repository, commit, path, bytes, sha256`. They
+come from the public raw-file address of each repository at its commit, or from the root that
 `$SELFPREF_ARCHIVES` names: a directory (read in place) or an http address with the same layout,
 `<owner>/<repository>/<commit>/<path>`.
+
+Data sets of the Hugging Face Hub: a source of one row with the columns `repository, revision,
+split` and, where a set has several, `configuration`: the commit fixes every byte. The repository
+may also be a folder that holds the same parquet files.
 """
 
 import csv
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pooch
 import requests
@@ -21,12 +25,8 @@ from selfpref.errors import SelfprefError
 
 DEFAULT_ROOT = "https://raw.githubusercontent.com"
 VARIABLE = "SELFPREF_ARCHIVES"
-COLUMNS = ["repository", "commit", "path", "bytes", "sha256"]
 # Of each file, after a second, two and three.
 RETRIES = 3
-# Seconds without a byte before a server counts as dead.
-STALL = 30
-CONNECTIONS = 8
 
 
 def cache_dir() -> Path:
@@ -48,12 +48,12 @@ def rows(source: Path) -> list[dict[str, str]]:
 
 
 class Pinned(NamedTuple):
-    """One released file at one commit."""
+    """One released file at one commit: a row of a source."""
 
     repository: str
     commit: str
     path: str
-    size: int
+    bytes: str
     sha256: str
 
     @property
@@ -72,11 +72,10 @@ def pinned(source: Path) -> list[Pinned]:
     for number, row in enumerate(rows(source), start=2):
         place = PurePosixPath("/".join(map(str, row.values())))
         outside = place.is_absolute() or ".." in place.parts
-        if list(row) != COLUMNS or not str(row["bytes"]).isdigit() or outside:
-            told = f"wants {', '.join(COLUMNS)}, and a path in its repository"
+        if tuple(row) != Pinned._fields or not str(row["bytes"]).isdigit() or outside:
+            told = f"wants {', '.join(Pinned._fields)}, and a path in its repository"
             raise SelfprefError(f"{source}, line {number}: {told}")
-        size = int(row.pop("bytes"))
-        files.append(Pinned(**row, size=size))
+        files.append(Pinned(**row))
     return files
 
 
@@ -114,9 +113,9 @@ def _download(missing: list[Pinned], root: str, cache: Path, title: str) -> None
     pooch.get_logger().setLevel("ERROR")
     registry = {file.key: f"sha256:{file.sha256}" for file in missing}
     kept = pooch.create(cache, base_url=root, registry=registry, retry_if_failed=RETRIES)
-    total = sum(file.size for file in missing)
+    total = sum(int(file.bytes) for file in missing)
     with (
-        ThreadPoolExecutor(CONNECTIONS) as pool,
+        ThreadPoolExecutor(8) as pool,
         progress.bar(total, f"download {title}", unit="B", unit_scale=True) as bar,
     ):
 
@@ -124,13 +123,63 @@ def _download(missing: list[Pinned], root: str, cache: Path, title: str) -> None
             try:
                 # pooch's own way stumbles where another file makes the same folder.
                 (cache / file.key).parent.mkdir(parents=True, exist_ok=True)
-                kept.fetch(file.key, downloader=pooch.HTTPDownloader(timeout=STALL))
+                # After so many seconds without a byte a server counts as dead.
+                kept.fetch(file.key, downloader=pooch.HTTPDownloader(timeout=30))
             # pooch reports a wrong hash as a ValueError.
             except (requests.RequestException, ValueError, OSError) as error:
                 raise SelfprefError(
                     f"{file.path} from {kept.get_url(file.key)}: {error}\n{1 + RETRIES} tries; run "
                     f"again to go on, or name a mirror in ${VARIABLE}"
                 ) from error
-            bar.update(file.size)
+            bar.update(int(file.bytes))
 
         list(pool.map(one, missing))
+
+
+# --- the Hub --------------------------------------------------------------------------------------
+
+
+def open_set(source: Path, columns: Sequence[str], configuration: str | None = None) -> Any:
+    """A pinned data set, downloaded once and read from the disk as it is needed.
+
+    Args:
+        source: The file that pins it.
+        columns: What each row must hold.
+        configuration: Which part of the set, such as a language, where the source names none.
+
+    Returns:
+        A `datasets.Dataset`.
+
+    Raises:
+        SelfprefError: It is not reachable, its terms were not accepted, or a column is missing.
+    """
+    # Seconds that a profile without such a data set need not pay.
+    import datasets  # noqa: PLC0415
+    from huggingface_hub.utils import logging  # noqa: PLC0415
+
+    # What they print and draw would differ from run to run.
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity_error()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+
+    listed = rows(source)
+    if len(listed) != 1 or not {"repository", "revision", "split"} <= {*listed[0]}:
+        raise SelfprefError(f"{source}: wants one row of repository, revision, split")
+    pinned = listed[0]
+    name = pinned["repository"]
+    try:
+        found = datasets.load_dataset(
+            name,
+            pinned.get("configuration", configuration),
+            revision=pinned["revision"],
+            split=pinned["split"],
+            cache_dir=str(cache_dir() / "datasets"),
+        )
+    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        raise SelfprefError(
+            f"{name}: {str(error).strip().splitlines()[0]}\nif it is gated: accept the terms "
+            f"on https://huggingface.co/datasets/{name} and export HF_TOKEN"
+        ) from error
+    if missing := {*columns}.difference(found.column_names):
+        raise SelfprefError(f"{name}: no column {min(missing)!r}; is this the pinned revision?")
+    return found

@@ -38,14 +38,13 @@ class Prompt:
     messages: tuple[tuple[str, str], ...]
     prefill: str = ""
 
-
-def folded(messages: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """Messages without a system turn: its text stands in the first user message, in front."""
-    told = [content for role, content in messages if role == "system"]
-    if not told:
-        return messages
-    (role, content), *later = [message for message in messages if message[0] != "system"]
-    return (role, "\n\n".join([*told, content])), *later
+    def said(self, *, fold: bool) -> tuple[tuple[str, str], ...]:
+        """The messages; folded, a system turn's text stands in the first user message, in front."""
+        told = [content for role, content in self.messages if role == "system"]
+        if not fold or not told:
+            return self.messages
+        (role, content), *later = [message for message in self.messages if message[0] != "system"]
+        return (role, "\n\n".join([*told, content])), *later
 
 
 @dataclass(frozen=True)

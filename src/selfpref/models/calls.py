@@ -20,7 +20,7 @@ from selfpref.store import Store, call_key, chunks, store_path
 # neither a refusal nor a failure is an answer.
 KEPT = ("ok", "cut")
 # From an answer that was kept as JSON.
-RESTORED: TypeAdapter[Any] = TypeAdapter(Answer)
+RESTORED: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 
 class Model:
@@ -68,13 +68,14 @@ class Model:
         ):
             for index, answer in coming:
                 bar.update()
+                key = keys[index]
                 if isinstance(answer, Raw):
-                    self._store.put({keys[index]: answer.reply})
-                    answers[keys[index]] = self._read(calls[index], answer.reply)
+                    self._store.put({key: answer.reply})
+                    answers[key] = self._read(calls[index], answer.reply)
                     continue
                 if answer.status in KEPT:
-                    self._store.put({keys[index]: asdict(answer)})
-                answers[keys[index]] = answer
+                    self._store.put({key: asdict(answer)})
+                answers[key] = answer
         if self.first is None and calls:
             self.first = calls[0], answers[keys[0]]
         return [answers[key] for key in keys]
@@ -98,8 +99,7 @@ class Model:
     def _read(self, call: Call, kept: Json) -> Answer:
         if self._endpoint:
             return self._endpoint.read(call, kept)
-        answer: Answer = RESTORED.validate_python(kept)
-        return answer
+        return RESTORED.validate_python(kept)
 
 
 # As `open_model`.
@@ -147,16 +147,16 @@ def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
         return HostedModel(key, entry)
     from selfpref.models import local  # noqa: PLC0415
 
-    root = paths.root()
+    place = entry.inner if isinstance(entry, Ray) else entry, paths.root(), dataset
+    model = partial(local.LocalModel, *place)
     if isinstance(entry, Ray):
         if find_spec("ray") is None:
             raise SelfprefError("engine: ray needs the extra `ray`: pip install -e '.[ray]'")
         from selfpref.models import cluster  # noqa: PLC0415
 
-        model = partial(local.LocalModel, entry.inner, root, dataset)
-        answer = partial(cluster.answer, entry, model, root, paths.ray_log())
-        return Together(local.loading.identity(entry.inner, root, dataset), answer)
-    if entry.processes == 1:
-        return local.LocalModel(entry, root, dataset)
-    answer = partial(local.shared, entry, root, dataset)
-    return Together(local.loading.identity(entry, root, dataset), answer)
+        answer = partial(cluster.answer, entry, model, paths.root(), paths.ray_log())
+    elif entry.processes == 1:
+        return model()
+    else:
+        answer = partial(local.shared, *place)
+    return Together(local.loading.identity(*place), answer)

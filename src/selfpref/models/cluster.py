@@ -14,6 +14,7 @@ import pickle
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -30,29 +31,26 @@ from selfpref.processes import settle
 # Calls of a batch at most: what a lost worker computes anew, and what an engine can pack. Batches a
 # worker at least, so that none is left waiting for the last.
 ROWS, SHARE = 64, 4
-# Of each worker: lost nodes must not end a run, a batch that kills every worker must.
-RESTARTS = 5
-# Seconds to wait until there is room for every worker.
-PATIENCE = 600
 
 
+@dataclass
 class Worker:
     """A model in a worker. What fails is told in the place of a batch's answers, in one line.
 
-    Args:
+    Attributes:
         root: The working directory; it must be there on every node.
         open_inner: Opens the model.
     """
 
-    def __init__(self, root: Path, open_inner: Callable[[], Engine]) -> None:
-        self._root, self._open_inner = root, open_inner
+    root: Path
+    open_inner: Callable[[], Engine]
 
     @cached_property
     def _engine(self) -> Engine:
-        os.chdir(self._root)
+        os.chdir(self.root)
         # A node of a cluster has an environment of its own.
         settle()
-        return self._open_inner()
+        return self.open_inner()
 
     def __call__(self, row: dict[str, bytes]) -> dict[str, bytes]:
         """Answer one batch, or say why not."""
@@ -148,13 +146,15 @@ def _mapped(settings: Ray, rows: list[dict[str, bytes]], worker: tuple[Any, ...]
         )
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    context.wait_for_min_actors_s = PATIENCE
+    # Until there is room for every worker.
+    context.wait_for_min_actors_s = 600
     answered = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
         Worker,
         fn_constructor_args=worker,
         compute=ray.data.ActorPoolStrategy(size=settings.workers),
         num_cpus=cpus,
         num_gpus=settings.gpus,
-        max_restarts=RESTARTS,
+        # Lost nodes must not end a run, a batch that kills every worker must.
+        max_restarts=5,
     )
     yield from answered.iter_rows()

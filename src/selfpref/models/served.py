@@ -49,8 +49,6 @@ from selfpref.params.models import SECRET
 LABEL_TOKENS = 2
 # Endpoints round logarithms; beyond this a sum of probabilities is no rounding error.
 ROUNDING = 0.01
-# Seconds to connect.
-CONNECT = 10.0
 IN_ROW, SHARE = 10, 0.05
 TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|context (length|size|window)|maximum context",
@@ -71,9 +69,9 @@ class HostedModel:
         self._name, self._entry = name, entry
         self.identity = {"provider": "openai", "address": entry.base_url, "model": entry.model}
 
-    def _continued(self, prefill: str) -> bool:
-        """Whether the reply goes on where the prefill ends."""
-        return not prefill or self._entry.server != "openai"
+    def _opened(self, call: Call) -> str:
+        """What is sent of the prefill: the reply goes on where it ends."""
+        return "" if self._entry.server == "openai" else call.prompt.prefill
 
     def request(self, call: Call) -> dict[str, Any]:
         """What is sent for a call: address, path and body.
@@ -83,18 +81,16 @@ class HostedModel:
         Raises:
             SelfprefError: It is asked for the likelihood of a given text.
         """
-        entry, prefill = self._entry, call.prompt.prefill
+        entry, opened = self._entry, self._opened(call)
         if isinstance(call, models.Score):
             told = "an endpoint gives no perplexities; use a model with `engine: transformers`"
             raise SelfprefError(f"models.{self._name}: {told}")
-        said = call.prompt.messages
-        said = models.folded(said) if entry.system == "fold" else said
+        said = call.prompt.said(fold=entry.system == "fold")
         messages = [{"role": role, "content": content} for role, content in said]
-        sent: dict[str, Any] = {"address": entry.base_url, "path": "chat/completions"}
         body: dict[str, Any] = {"model": entry.model, "messages": messages}
-        continued = self._continued(prefill)
-        if prefill and continued:
-            messages.append({"role": "assistant", "content": prefill})
+        sent = {"address": entry.base_url, "path": "chat/completions", "body": body}
+        if opened:
+            messages.append({"role": "assistant", "content": opened})
             if entry.server == "vllm":
                 body |= {"add_generation_prompt": False, "continue_final_message": True}
         body |= entry.extra
@@ -103,28 +99,28 @@ class HostedModel:
         if isinstance(call, Generate):
             limit, heat, seed = call.max_tokens, call.temperature, call.seed
         else:
-            opened = 1 if continued else models.VERDICT_TOKENS
-            limit, heat, seed = opened if prefill else LABEL_TOKENS, 0.0, 0
+            whole = models.VERDICT_TOKENS if call.prompt.prefill else LABEL_TOKENS
+            limit, heat, seed = 1 if opened else whole, 0.0, 0
         if entry.reasons:
             # It takes no seed and is never greedy: repeats are told apart in the key alone.
             body["max_completion_tokens"] = limit + entry.reasoning_tokens
-            return sent | {"repeat": seed, "body": body}
-        body |= {"max_completion_tokens" if entry.reasoning else entry.limit: limit}
-        body |= {"temperature": heat} | ({"seed": seed} if heat else {})
+            return sent | {"repeat": seed}
+        name = "max_completion_tokens" if entry.reasoning else entry.limit
+        body |= {name: limit, "temperature": heat} | ({"seed": seed} if heat else {})
         if call.labels:
             body |= {"logprobs": True, "top_logprobs": entry.top_logprobs}
-        return sent | {"body": body}
+        return sent
 
     def read(self, call: Call, reply: Json) -> Answer:
         """The answer to a call that a raw reply holds."""
-        prefill, continued = call.prompt.prefill, self._continued(call.prompt.prefill)
+        prefill, opened = call.prompt.prefill, self._opened(call)
         if isinstance(call, Choose):
-            marker = "" if continued else prefill
+            marker = "" if opened else prefill
             found = choice(reply, marker, call.labels, spaced=not prefill)
             return found or Choice((), "unparsable")
         assert isinstance(call, Generate)
         cut = reply["choices"][0].get("finish_reason") == "length"
-        said = _content(reply).removeprefix(prefill if continued else "")
+        said = _content(reply).removeprefix(opened)
         labelled = choice(reply, call.marker, call.labels) if call.labels else None
         return Text(said, "cut" if cut else "ok", labelled)
 
@@ -141,8 +137,9 @@ class HostedModel:
             try:
                 # The first call alone: what the endpoint cannot give, it cannot give to any.
                 for lot in (range(1), range(1, len(calls))):
-                    some = [] if stopped else lot
-                    begun = {threads.submit(_reply, client, requests[n]): n for n in some}
+                    if stopped:
+                        break
+                    begun = {threads.submit(_reply, client, requests[n]): n for n in lot}
                     for done in as_completed(begun):
                         index = begun.pop(done)
                         if done.cancelled():
@@ -205,7 +202,7 @@ def _client(name: str, entry: Hosted) -> openai.OpenAI:
         base_url=entry.base_url,
         api_key=key,
         max_retries=entry.retries,
-        timeout=httpx2.Timeout(entry.timeout, connect=CONNECT),
+        timeout=httpx2.Timeout(entry.timeout, connect=10.0),
         # As many connections as threads.
         http_client=httpx2.Client(limits=httpx2.Limits(), follow_redirects=True, event_hooks=hooks),
     )
@@ -238,7 +235,7 @@ def _reply(client: openai.OpenAI, request: Json) -> tuple[Raw | Status, str]:
     return Raw(reply) if status == "ok" else status, reason
 
 
-def outcome(body: Json, reply: Json) -> tuple[models.Status, str]:
+def outcome(body: Json, reply: Json) -> tuple[Status, str]:
     """Whether a reply is an answer: `ok`, `refused` or, with the reason, `failed`.
 
     It failed where it lacks the probabilities that were asked for, ignores the prefill, or is empty
@@ -248,7 +245,8 @@ def outcome(body: Json, reply: Json) -> tuple[models.Status, str]:
         body: What was sent.
         reply: A chat completion.
     """
-    message, end = reply["choices"][0]["message"], reply["choices"][0].get("finish_reason")
+    said = reply["choices"][0]
+    message, end = said["message"], said.get("finish_reason")
     if message.get("refusal") or end == "content_filter":
         return "refused", ""
     content, tokens = _content(reply), _listed(reply)
@@ -295,16 +293,17 @@ def choice(
         None where the marker never came, or nothing came after it.
     """
     entries, wanted = _listed(reply), marker.encode()
-    whole = b"".join(map(_spelt, entries))
+    spelt = list(map(_spelt, entries))
+    whole = b"".join(spelt)
     if marker not in _content(reply) or wanted not in whole:
         return None
     blank = len(whole) - len(whole.lstrip()) if spaced else 0
     verdict = whole.rfind(wanted) + len(wanted) if wanted else blank
-    ends = list(accumulate(len(_spelt(entry)) for entry in entries))
-    at = bisect_right(ends, verdict)
+    starts = list(accumulate(map(len, spelt), initial=0))
+    at = bisect_right(starts, verdict) - 1
     if at == len(entries):
         return None
-    before = whole[[0, *ends][at] : verdict].strip()
+    before = whole[starts[at] : verdict].strip()
     sums = _sums(entries[at], before, wanted, labels)
     total = math.fsum(sums)
     # Rounded logarithms may sum to a little more than one; more than that is no distribution.

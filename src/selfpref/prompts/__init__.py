@@ -30,24 +30,22 @@ from selfpref.models import MARKER, Prompt
 from selfpref.prompts import downloaded
 
 LABELS = ("A", "B")
-# Where a layout lets the judge call a tie.
-TIE_LABEL = "C"
 
 
+@dataclass(frozen=True)
 class Texts:
     """The prompts of one file.
 
-    Args:
+    Attributes:
         path: The YAML file; it is read when the first prompt is made.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    path: Path
 
     @cached_property
     def _templates(self) -> dict[str, dict[str, Template]]:
         jinja = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-        found: dict[str, dict[str, str]] = YAML(typ="safe").load(self._path)
+        found: dict[str, dict[str, str]] = YAML(typ="safe").load(self.path)
         return {
             name: {role: jinja.from_string(text) for role, text in parts.items()}
             for name, parts in found.items()
@@ -78,7 +76,7 @@ class Layout:
             `references`, a reference answer a turn, which it shows where it has words for them.
         bare: The context without an item, for unconditional perplexities.
         content: A response as it is scored: nothing in it acts as a control token.
-        labels: The verdicts: first response, second, and `TIE_LABEL` if ties are allowed.
+        labels: The verdicts: first response, second, and a tie's if ties are allowed.
     """
 
     respond: Callable[..., Prompt]
@@ -106,5 +104,5 @@ LAYOUTS = {
         dialogue,
         lambda *said, **_: CHAT.prompt("judge", turns=downloaded.turns(said)),
     ),
-    "pair-v2": Layout(dialogue, downloaded.judge, labels=(*LABELS, TIE_LABEL)),
+    "pair-v2": Layout(dialogue, downloaded.judge, labels=(*LABELS, "C")),
 }

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from selfpref.lab import dialogues, tokenizer
 from selfpref.models import MARKER, Prompt
-from selfpref.prompts import Texts
+from selfpref.prompts import Texts, dialogue
 from selfpref.prompts.downloaded import text
-from selfpref.prompts.rubric import CRITERIA, TOP, read_marks, read_total
+from selfpref.prompts.rubric import CRITERIA, TOP, eleven, read_marks, read_total
 
 LETTERS = "ABCDEFGHIJ"
 TEXTS = Texts(Path(__file__).with_name("choices.yaml"))
@@ -53,11 +53,9 @@ class ChoicePrompts:
 
 
 def _added(marks: Sequence[str]) -> Marked:
-    """Eleven marks of 0 or 1 and their sum; nothing of what is anything else."""
-    if len(marks) != TOP or not {*marks} <= {"0", "1"}:
-        return None, None
-    read = [int(mark) for mark in marks]
-    return sum(read), read
+    """Eleven marks and their sum; nothing of what is anything else."""
+    read = eleven(marks)
+    return (sum(read) if read else None), read
 
 
 def _plain_prefer(question: str, responses: Sequence[str]) -> Prompt:
@@ -80,13 +78,13 @@ def _authors_prefer(question: str, responses: Sequence[str]) -> Prompt:
     said = _program(name, values={"self.PREFERENCE_PROMPT": own, "question": question})
     for place, response in enumerate(responses, start=1):
         said = _program(name, 1, {"original_prompt": said, "idx + 1": place, "ans": response})
-    return Prompt((("user", said),))
+    return dialogue(said)
 
 
 def _authors_rubric(question: str, response: str) -> Prompt:
     said = {"self.SCORING_PROMPT": _words("SCORING_PROMPT"), "question": question}
     asked = _program("get_score.original_prompt", values=said | {"response": response})
-    return Prompt((("user", asked),))
+    return dialogue(asked)
 
 
 def _words(name: str) -> str:
@@ -119,7 +117,7 @@ CHOICE_PROMPTS = {
         marker="",
     ),
     "plain": ChoicePrompts(
-        respond=lambda question: Prompt((("user", question),)),
+        respond=dialogue,
         prefer=_plain_prefer,
         letters=tuple(LETTERS),
         tie=("tie",),

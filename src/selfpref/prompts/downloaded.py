@@ -65,8 +65,7 @@ def text(
 @cache
 def _programs(study: str) -> dict[str, dict[str, list[Parts]]]:
     """The texts of each of a study's programs, by path."""
-    files = _fetched(paths.author_prompts_file(study))
-    return {name: read(path) for name, path in files.items()}
+    return {name: read(at) for name, at in _fetched(paths.author_prompts_file(study)).items()}
 
 
 def read(path: Path) -> dict[str, list[Parts]]:
@@ -139,16 +138,15 @@ def judge(*said: str, references: Sequence[str] = ()) -> Prompt:
         )
     name = "pair-math-v1" if references else "pair-v2"
     words = _judge_prompts().loc[f"{name}-multi-turn" if before else name]
-    template, place_of_last = words["prompt_template"], "_2" * bool(before)
+    template = words["prompt_template"]
     values = {f"ref_answer_{turn}": text for turn, text in enumerate(references, start=1)}
-    for field, said_last in zip(("question", "answer_a", "answer_b"), last, strict=True):
-        values[field + place_of_last] = said_last
-    if before:
-        values["question_1"] = before[0][0]
+    for field, told in zip(("question", "answer_a", "answer_b"), last, strict=True):
+        values |= {field: told, f"{field}_2": told}
     for side, place in (("a", 1), ("b", 2)) if before else ():
         # The first answer and all turns but the last, as the template goes on.
         between = rf"{{answer_{side}_1}}(.*?){{question_2}}(.*?){{answer_{side}_2}}"
         ((asked, answered),) = re.findall(between, template, re.DOTALL)
         later = [f"{asked}{turn[0]}{answered}{turn[place]}" for turn in before[1:]]
-        values[f"answer_{side}_1"] = "".join([before[0][place], *later])
+        first = "".join([before[0][place], *later])
+        values |= {"question_1": before[0][0], f"answer_{side}_1": first}
     return Prompt((("system", words["system_prompt"]), ("user", template.format(**values))))

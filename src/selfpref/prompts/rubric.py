@@ -8,6 +8,7 @@ A reply without a total has none; it is never a zero.
 """
 
 import re
+from collections.abc import Sequence
 
 # What earns one mark each, as the prompt words it.
 CRITERIA = (
@@ -57,21 +58,21 @@ def read_total(reply: str) -> int | None:
     return stated[-1] if stated else None
 
 
+def eleven(marks: Sequence[str | None]) -> list[int] | None:
+    """The marks of the rubric, each 0 or 1; None where one is missing or anything else."""
+    if len(marks) != TOP or not {*marks} <= {"0", "1"}:
+        return None
+    return [int(mark == "1") for mark in marks]
+
+
 def read_marks(reply: str) -> list[int] | None:
     """The eleven marks of the rubric, from a numbered list or a sum; None where one is missing.
 
     Their sum is the total that the program computes; the total that a reply states may differ.
     """
-    marks: dict[int, int | None] = {}
+    listed: dict[int, str | None] = {}
     for match in CRITERION.finditer(reply):
-        mark = match["mark"]
-        marks.setdefault(int(match["number"]), None if mark is None else int(mark))
-    listed = [marks.get(number + 1) for number in range(TOP)]
-    read = [mark for mark in listed if mark is not None]
-    if len(read) == TOP:
-        return read
-    for terms in SUM.finditer(reply):
-        summed = [int(term) for term in re.findall(r"\d+", terms[0])]
-        if len(summed) == TOP and set(summed) <= {0, 1}:
-            return summed
-    return None
+        listed.setdefault(int(match["number"]), match["mark"])
+    sums = (re.findall(r"\d+", terms[0]) for terms in SUM.finditer(reply))
+    read = map(eleven, ([listed.get(number + 1) for number in range(TOP)], *sums))
+    return next(filter(None, read), None)

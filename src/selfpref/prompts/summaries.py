@@ -18,8 +18,7 @@ from selfpref.models import Prompt
 from selfpref.prompts import Texts
 from selfpref.prompts.downloaded import text
 
-LABELS = ("1", "2")
-SCORES = ("1", "2", "3", "4", "5")
+LABELS, SCORES = tuple("12"), tuple("12345")
 TEXTS = Texts(Path(__file__).with_name("summaries.yaml"))
 
 
@@ -62,7 +61,9 @@ _ASKED = {
 }
 
 
-def _authors(task: str, **values: str) -> Prompt:
+def _authors(task: str, article: str, *summaries: str) -> Prompt:
+    names = ("summary1", "summary2") if len(summaries) > 1 else ("summary",)
+    values = dict(zip(names, summaries, strict=False), article=article)
     system, asked = _ASKED[task]
     if "." in asked:
         question = text("panickssery", "models.py", asked, values=values)
@@ -80,11 +81,9 @@ SUMMARY_LAYOUTS = {
         no=("no",),
     ),
     "authors": SummaryLayout(
-        lambda kind, article: _authors(kind, article=article),
-        lambda task, article, first, second: _authors(
-            task, article=article, summary1=first, summary2=second
-        ),
-        lambda task, article, own: _authors(f"single {task}", article=article, summary=own),
+        _authors,
+        _authors,
+        lambda task, *read: _authors(f"single {task}", *read),
     ),
     "plain": SummaryLayout(
         lambda kind, article: TEXTS.prompt(kind, article=article),

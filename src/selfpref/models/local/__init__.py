@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
+from numpy.random import default_rng
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils import deterministic
 from transformers import DynamicCache, PreTrainedModel
@@ -68,10 +69,10 @@ class LocalModel:
         self.tokenizer, self.model = loading.load(entry, path)
         self.model.train(False)
         passes.take_over(self.model)
-        template = loading.template(entry.template, root)
-        self._encoder = Encoder(self.tokenizer, template, fold=entry.system == "fold")
-        self.encode, self.pairs = self._encoder.encode, self._encoder.pairs
-        said = getattr(self.model.generation_config, "eos_token_id", None)
+        template, fold = self.identity.get("template"), entry.system == "fold"
+        self._encoder = Encoder(self.tokenizer, template, fold=fold)
+        self.pairs = self._encoder.pairs
+        said = self.model.generation_config.eos_token_id
         ends = {*(said if isinstance(said, list) else [said]), self.tokenizer.eos_token_id}
         self._stops = self._encoder.stops | (ends - {None})
         config = self.model.config.get_text_config()
@@ -107,26 +108,25 @@ class LocalModel:
                 indices = [some[row] for row in batch.rows]
                 ids = torch.tensor(list(chain(*(wanted[index] for index in indices))))
                 found = passes.likelihoods(self.model, batch, ids, log=log).cpu()
-                sizes = [len(wanted[index]) for index in indices]
-                yield from zip(indices, torch.split(found, sizes), strict=True)
+                parts = torch.split(found, [read[row] for row in batch.rows])
+                yield from zip(indices, parts, strict=True)
 
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
         """Answers as they are made; see `Engine`."""
-        ways: dict[type[Call], Any]
-        ways = {Choose: self._choose, Score: self._score, Generate: self._generate}
+        ways: Any = {Choose: self._choose, Score: self._score, Generate: self._generate}
         yield from ways[type(calls[0])](calls)
 
     def _fitting(self, texts: Sequence[str], more: int) -> tuple[dict[int, Ids], list[int]]:
         """Token ids of the texts that leave room for so many more; and which texts do not."""
         found = enumerate(map(np.array, self._encoder.ids(texts)))
         rows = {index: row for index, row in found if len(row) + more <= self.context}
-        return rows, [index for index in range(len(texts)) if index not in rows]
+        return rows, sorted({*range(len(texts))}.difference(rows))
 
     def _choose(self, calls: Sequence[Choose]) -> Iterator[tuple[int, Choice]]:
         """Probabilities of the labels as the next token."""
         labels, prefill = calls[0].labels, calls[0].prompt.prefill
-        texts = [self._encoder.before_label(call.prompt, labels) for call in calls]
+        texts = [self._encoder.text(call.prompt, labels) for call in calls]
         # Texts of one prefill end alike: any of them will do.
         forms = self._encoder.forms(labels, [prefill, texts[0]])
         rows, long = self._fitting(texts, 0)
@@ -166,8 +166,7 @@ class LocalModel:
             longest = len(rows[order[0]]) + max(limits[index] for index in order)
             size = max(1, loading.HELD * self._budget // longest)
             chosen, order = order[:size], order[size:]
-            seeds = (np.random.default_rng(calls[index].seed) for index in chosen)
-            draws = [seed.random(limits[index]) for seed, index in zip(seeds, chosen, strict=True)]
+            draws = [default_rng(calls[index].seed).random(limits[index]) for index in chosen]
             some, watched = [rows[index] for index in chosen], list(chain(*forms))
             found = continued(self.model, some, draws, asked.temperature, self._stops, watched)
             for index, made in zip(chosen, found, strict=True):
@@ -213,9 +212,8 @@ def continued(
         watched: Tokens whose raw probability is kept at every step.
     """
     cache, ids = DynamicCache(config=model.config), list(map(torch.from_numpy, rows))
-    step = pad_sequence(ids, batch_first=True, padding_side="left")
-    ones = list(map(torch.ones_like, ids))
-    mask = pad_sequence(ones, batch_first=True, padding_side="left")
+    laid = partial(pad_sequence, batch_first=True, padding_side="left")
+    step, mask = laid(ids), laid(list(map(torch.ones_like, ids)))
     made: list[list[int]] = [[] for _ in draws]
     seen: list[list[list[float]]] = [[] for _ in draws]
     ended, alive = [False] * len(draws), list(range(len(draws)))
@@ -305,7 +303,7 @@ def shared(
     size = min(ROWS, math.ceil(len(calls) / (2 * entry.processes)))
     with pool(entry.processes) as workers:
         begun = {
-            workers.submit(_answers, entry, root, dataset, calls[start : start + size]): start
+            workers.submit(_answers, calls[start : start + size], entry, root, dataset): start
             for start in range(0, len(calls), size)
         }
         for done in as_completed(begun):
@@ -313,7 +311,5 @@ def shared(
                 yield begun[done] + position, answer
 
 
-def _answers(
-    entry: Transformers, root: Path, dataset: str, calls: Sequence[Call]
-) -> list[tuple[int, Answer]]:
-    return list(_opened(entry, root, dataset).answer(calls))
+def _answers(calls: Sequence[Call], *model: Any) -> list[tuple[int, Answer]]:
+    return list(_opened(*model).answer(calls))

@@ -33,26 +33,10 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt, folded
+from selfpref.models import Prompt
 
 # Around a placeholder: whitespace that no template writes, so that trimming can be told.
 EDGE = "\x1f"
-# Who answers.
-ANSWERING = "assistant"
-
-
-def response_start(context: Sequence[int], whole: Sequence[int]) -> int:
-    """Where a response begins among the tokens of prompt and response encoded together.
-
-    At the first token that differs from the prompt's own: where a tokenizer joins the prompt's last
-    whitespace to the response's first word (`▁Hello`), that token is the response's; a line break
-    that stays a token of its own is the prompt's.
-
-    Args:
-        context: Token ids of the prompt alone, up to the content of the assistant's turn.
-        whole: Token ids of prompt and response.
-    """
-    return len(list(takewhile(bool, map(eq, context, whole))))
 
 
 class Encoder:
@@ -85,15 +69,16 @@ class Encoder:
         special = {one["content"]: one["id"] for one in described["added_tokens"] if one["special"]}
         self._names = {text: f"{self._mark}{number}\ue001" for text, number in special.items()}
         self._backend = _renamed(described, self._names)
-        longest_first = sorted(special, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+        # The longest first.
+        texts = map(re.escape, sorted(special, key=len)[::-1])
+        self._special = re.compile("|".join(texts) or r"(?!)")
         # What the tokenizer itself puts before a text: its BOS, or nothing.
         first = tokenizer("a")["input_ids"][:1]
         self._bos = first if first == [tokenizer.bos_token_id] else []
         # Where a content stands; without edges the template trims it.
         self._place = re.compile(f"({EDGE}?){re.escape(self._mark)}c([0-9]+)\ue001{EDGE}?")
         self._rendered, self._apart = cache(self._render), cache(self._space_is_apart)
-        written = self._rendered(("user", ANSWERING), False) if template else ""
+        written = self._rendered(("user", "assistant"), False) if template else ""
         self.stops = {special[token] for token, name in self._names.items() if name in written}
 
     def _own(self, text: str) -> str:
@@ -115,7 +100,7 @@ class Encoder:
         try:
             found = self._tokenizer.apply_chat_template(messages, tokenize=False, **options)
             text = self._own(str(found))
-            if len({place[2] for place in self._place.finditer(text)}) < len(roles):
+            if len({number for _, number in self._place.findall(text)}) < len(roles):
                 raise ValueError("it leaves out a message")
         # What jinja raises, and what Python does where a template mixes types.
         except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
@@ -136,64 +121,54 @@ class Encoder:
 
     def _said(self, prompt: Prompt) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Roles and contents of the messages."""
-        messages = folded(prompt.messages) if self._fold else prompt.messages
+        messages = prompt.said(fold=self._fold)
         return tuple(role for role, _ in messages), tuple(content for _, content in messages)
 
-    def text(self, prompt: Prompt) -> str:
+    def text(self, prompt: Prompt, labels: tuple[str, ...] = ()) -> str:
         """A prompt as this encoder's text, the prefill included.
 
         Without messages it begins with BOS or, where a tokenizer has none, with EOS.
-        """
-        if prompt.prefill or not prompt.messages:
-            return self._begun(prompt)[0]
-        roles, contents = self._said(prompt)
-        return self._filled(self._rendered(roles, True), contents)
-
-    def before_label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
-        """A prompt as this encoder's text, up to where the next token is a label.
 
         Args:
             prompt: Which.
-            labels: What the model may answer.
+            labels: What the model may answer: the next token is then one of them.
         """
-        given = prompt.prefill or not prompt.messages
-        if not given and self._apart(self._said(prompt)[0], labels):
+        roles, contents = self._said(prompt)
+        given = prompt.prefill or not roles
+        if given or (labels and self._apart(roles, labels)):
             return self._begun(prompt)[0]
-        return self.text(prompt)
+        return self._filled(self._rendered(roles, True), contents)
 
     def _space_is_apart(self, roles: tuple[str, ...], labels: tuple[str, ...]) -> bool:
         """Whether space that the format has before an answer is no part of a label's token."""
         short = Prompt(tuple((role, "x") for role in roles))
         asked, (begun, _) = self.text(short), self._begun(short)
-        if not begun.startswith(asked) or not begun.removeprefix(asked).isspace():
+        if not begun.removeprefix(asked).isspace():
             return False
         before = self._plain(asked)
         return any(self._plain(begun + label)[:-1] != before for label in labels)
 
-    def _begun(self, prompt: Prompt) -> tuple[str, bool]:
-        """The text up to the answer's content, prefill included; whether that is trimmed."""
+    def _begun(self, prompt: Prompt, answer: str = "") -> tuple[str, str]:
+        """The text up to the answer's content, prefill included; and a given answer after it."""
         if not prompt.messages:
             first = self._tokenizer.bos_token or self._tokenizer.eos_token or ""
-            return self._own(first + prompt.prefill), False
+            return self._own(first + prompt.prefill), answer
         roles, contents = self._said(prompt)
-        text, answer = self._rendered((*roles, ANSWERING), False), str(len(roles))
-        place = next(place for place in self._place.finditer(text) if place[2] == answer)
+        text, number = self._rendered((*roles, "assistant"), False), str(len(roles))
+        place = next(place for place in self._place.finditer(text) if place[2] == number)
+        if not place[1]:
+            answer = answer.rstrip() if prompt.prefill else answer.strip()
         before = self._filled(text[: place.start()], contents)
-        return before + self._own(prompt.prefill), not place[1]
+        return before + self._own(prompt.prefill), answer
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of texts, with one BOS if the tokenizer's texts begin with one."""
         found = self._backend.encode_batch_fast(texts, add_special_tokens=False)
-        rows: list[list[int]] = [encoding.ids for encoding in found]
+        rows = (encoding.ids for encoding in found)
         return [ids if ids[:1] == self._bos else [*self._bos, *ids] for ids in rows]
 
     def _plain(self, text: str) -> list[int]:
-        ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
-        return ids
-
-    def encode(self, prompt: Prompt) -> list[int]:
-        """Token ids of a prompt."""
-        return self.ids([self.text(prompt)])[0]
+        return list(self._backend.encode(text, add_special_tokens=False).ids)
 
     def pairs(
         self, prompts: Sequence[Prompt], continuations: Sequence[str]
@@ -201,19 +176,16 @@ class Encoder:
         """Context and continuation of each.
 
         Both are encoded together, the continuation as the content of the assistant's turn, and
-        divided where `response_start` says.
+        divided at the first token that differs from the prompt's own: where a tokenizer joins the
+        prompt's last whitespace to the response's first word (`▁Hello`), that token is the
+        response's; a line break that stays a token of its own is the prompt's.
         """
-        contexts, wholes = [], []
-        for prompt, given in zip(prompts, continuations, strict=True):
-            context, trims = self._begun(prompt)
-            trimmed = given.rstrip() if prompt.prefill else given.strip()
-            contexts.append(context)
-            wholes.append(context + (trimmed if trims else given))
-        once = list(dict.fromkeys(contexts))
+        begun = list(map(self._begun, prompts, continuations))
+        once = list(dict.fromkeys(context for context, _ in begun))
         known = dict(zip(once, self.ids(once), strict=True))
         found = []
-        for context, ids in zip(contexts, self.ids(wholes), strict=True):
-            start = response_start(known[context], ids)
+        for (context, _), ids in zip(begun, self.ids(list(map("".join, begun))), strict=True):
+            start = len(list(takewhile(bool, map(eq, known[context], ids))))
             found.append((ids[:start], ids[start:]))
         return found
 

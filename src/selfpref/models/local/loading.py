@@ -43,8 +43,8 @@ SETTINGS = ["*.json", "*.jinja", "tokenizer.model"]
 USUAL, MANY, HELD = 2048, 8192, 4
 
 
-def template(name: str | None, root: Path) -> str | None:
-    """The Jinja text of the chat format that an entry of `models` names; None: the model's own.
+def template(name: str, root: Path) -> str:
+    """The Jinja text of the chat format that an entry of `models` names.
 
     Args:
         name: A format's name, or a file in the repository.
@@ -53,8 +53,6 @@ def template(name: str | None, root: Path) -> str | None:
     Raises:
         SelfprefError: There is no such file.
     """
-    if name is None:
-        return None
     own = Path(__file__).with_name("templates") / f"{name}.jinja"
     try:
         return (own if name in FORMATS else root / name).read_text(encoding="utf-8")
@@ -77,8 +75,8 @@ def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
     if not entry.gguf and not entry.revision:
         weights = _hashed(model_path(entry, root, dataset))
     known = {"provider": "transformers", "weights": weights, "dtype": entry.dtype}
-    if text := template(entry.template, root):
-        known["template"] = text
+    if entry.template:
+        known["template"] = template(entry.template, root)
     return known | ({"system": entry.system} if entry.system != "keep" else {})
 
 
@@ -138,7 +136,7 @@ def _download(model: str, revision: str) -> Path:
 def _hashed(folder: Path) -> str:
     """SHA-256 over the names and contents of a model folder's files."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.iterdir() if path.is_file()):
+    for path in sorted(filter(Path.is_file, folder.iterdir())):
         digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
         with open(path, "rb") as handle:
             hashlib.file_digest(handle, lambda: digest)
@@ -162,27 +160,26 @@ def load(entry: Transformers, path: Path) -> tuple[Any, Any]:
     gguf.tqdm = lambda tensors, **_: tensors
     # No code of the model's own is run, and nothing is fetched.
     where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    where["pretrained_model_name_or_path"], more = path, {}
     if entry.gguf:
         # A bare name would be looked for in the working directory first.
-        where |= {"pretrained_model_name_or_path": path.parent, "gguf_file": str(path.resolve())}
-        more = {"quantization_config": GgufConfig(dequantize=True)}
+        where["gguf_file"] = str(path.resolve())
+    folder = path.parent if entry.gguf else path
     try:
-        return _tokenizer(entry, path, where), _model(entry, where | more)
+        return _tokenizer(folder, where), _model(entry, folder, where)
     # Where a file is broken, whatever its reader stumbles over is raised.
     except Exception as error:
         told = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
         raise SelfprefError(f"{path}: not readable as a model: {told}") from error
 
 
-def _tokenizer(entry: Transformers, path: Path, where: dict[str, Any]) -> Any:
-    if not entry.gguf:
-        return AutoTokenizer.from_pretrained(**where)
+def _tokenizer(folder: Path, where: dict[str, Any]) -> Any:
+    if "gguf_file" not in where:
+        return AutoTokenizer.from_pretrained(folder, **where)
     # As `AutoTokenizer`, which would read the whole file for the model's name first.
-    tokenizer: Any = PreTrainedTokenizerFast.from_pretrained(**where)
+    tokenizer: Any = PreTrainedTokenizerFast.from_pretrained(folder, **where)
     backend, split = tokenizer.backend_tokenizer, "gpt-2"
     if isinstance(backend.pre_tokenizer, ByteLevel):
-        split = str(read_gguf_metadata(str(path))[0].get("tokenizer.ggml.pre"))
+        split = str(read_gguf_metadata(where["gguf_file"])[0].get("tokenizer.ggml.pre"))
     # A split that `transformers` does not know is GPT-2's.
     if split == "smollm":
         backend.pre_tokenizer = Sequence([Digits(individual_digits=True), backend.pre_tokenizer])
@@ -191,10 +188,12 @@ def _tokenizer(entry: Transformers, path: Path, where: dict[str, Any]) -> Any:
     return tokenizer
 
 
-def _model(entry: Transformers, where: dict[str, Any]) -> Any:
+def _model(entry: Transformers, folder: Path, where: dict[str, Any]) -> Any:
     auto: Any = AutoModelForCausalLM
     model, found = auto.from_pretrained(
+        folder,
         **where,
+        quantization_config=GgufConfig(dequantize=True) if entry.gguf else None,
         weights_only=True,
         output_loading_info=True,
         dtype=getattr(torch, entry.dtype),

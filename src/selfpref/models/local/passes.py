@@ -113,11 +113,11 @@ def padded(rows: Sequence[Ids], read: Sequence[int], budget: int) -> Iterator[Ba
         size = max(1, budget // width)
         chosen, order = order[:size], order[size:]
         ids = pad_sequence([torch.from_numpy(rows[index]) for index in chosen], batch_first=True)
-        ends = torch.tensor([[len(rows[index])] for index in chosen])
-        firsts = ends - torch.tensor([[read[index]] for index in chosen])
-        place = torch.arange(width)
-        found = ((place >= firsts) & (place < ends)).flatten().nonzero()[:, 0]
-        inputs = {"input_ids": ids, "attention_mask": (place < ends).long()}
+        # Of each row, how many tokens are left from here on.
+        left = torch.tensor([[len(rows[index])] for index in chosen]) - torch.arange(width)
+        last = torch.tensor([[read[index]] for index in chosen])
+        found = ((left > 0) & (left <= last)).flatten().nonzero()[:, 0]
+        inputs = {"input_ids": ids, "attention_mask": (left > 0).long()}
         yield Batch(chosen, found, inputs)
 
 
@@ -135,9 +135,9 @@ def packed(rows: Sequence[Ids], read: Sequence[int], budget: int, step: int = 1)
     order = sorted(range(len(rows)), key=lambda index: rows[index].tolist())
     ordered = [rows[index] for index in order]
     shared = [0, *map(_shared, ordered, ordered[1:])]
-    spans = list(_spans([len(row) for row in ordered], shared, budget))
-    spans.sort(key=lambda span: -max(len(row) for row in ordered[slice(*span)]))
-    for start, stop in spans:
+    lengths = list(map(len, ordered))
+    spans = _spans(lengths, shared, budget)
+    for start, stop in sorted(spans, key=lambda span: -max(lengths[slice(*span)])):
         chosen, common = order[start:stop], np.array([0, *shared[start + 1 : stop]])
         yield _line(chosen, ordered[start:stop], common, [read[index] for index in chosen], step)
 
@@ -245,15 +245,11 @@ def _attention(paths: Ids, zeros: Ids, starts: Ids, ends: Ids, step: int) -> Att
 # --- products -------------------------------------------------------------------------------------
 
 
-def _fast_onednn() -> bool:
-    """Whether oneDNN's fp32 product is the faster one on this processor."""
-    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return available and torch.backends.cpu.get_cpu_capability() == "AVX512"
-
-
 def _onednn(weight: Tensor) -> bool:
-    """Whether oneDNN's product is taken with a weight."""
-    return weight.dtype == torch.float32 and weight.device.type == "cpu" and _fast_onednn()
+    """Whether oneDNN's product is taken with a weight: the faster one in fp32, by the processor."""
+    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    fast = available and torch.backends.cpu.get_cpu_capability() == "AVX512"
+    return fast and weight.dtype == torch.float32 and weight.device.type == "cpu"
 
 
 def step(model: PreTrainedModel) -> int:

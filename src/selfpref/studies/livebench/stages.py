@@ -23,10 +23,8 @@ import numpy as np
 import pandas as pd
 
 from selfpref import tables
-from selfpref.ask import Columns, Question, ask
-from selfpref.ask.judging import Judging
-from selfpref.ask.responding import respond as answered
-from selfpref.ask.responding import tallied
+from selfpref.ask import Columns, Judging, Question, ask, tallied
+from selfpref.ask import respond as answered
 from selfpref.models import Generate, Text
 from selfpref.models import calls as models
 from selfpref.models.calls import Model

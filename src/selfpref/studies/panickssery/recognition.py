@@ -8,7 +8,7 @@ and is asked which is its own (recognition), which it prefers (preference) and w
     quality       sum of k P(k) / sum of P(k), k = 1..5                              1..5
 
 An answer is the label alone. P is its probability as the next token, or with the score mode
-`sampled` its frequency among repeated answers; mass and status are as in `selfpref.ask.judging`.
+`sampled` its frequency among repeated answers; mass and status are as in `selfpref.ask`.
 Whose summaries are a judge's own is its family: a tuned model is asked about its base's.
 """
 
@@ -21,8 +21,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from selfpref import tables
-from selfpref.ask import Columns, Question, ask
-from selfpref.ask.judging import Judging
+from selfpref.ask import Columns, Judging, Question, ask
 from selfpref.models import Answer, Choice, Prompt
 from selfpref.models.calls import Model
 from selfpref.params import Verdicts

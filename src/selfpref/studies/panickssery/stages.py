@@ -10,9 +10,8 @@ from functools import partial
 import pandas as pd
 
 from selfpref import paths, tables
-from selfpref.ask import NO_EXAMPLE, example
-from selfpref.ask.responding import respond as answered
-from selfpref.ask.responding import tallied
+from selfpref.ask import NO_EXAMPLE, example, tallied
+from selfpref.ask import respond as answered
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic_folder, write_text
 from selfpref.models import calls as models

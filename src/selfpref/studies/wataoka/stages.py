@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 
 from selfpref import tables
-from selfpref.ask.judging import judge_pairs
-from selfpref.ask.responding import earlier_turns, score_responses, tallied
-from selfpref.ask.responding import respond as answered
+from selfpref.ask import earlier_turns, judge_pairs, score_responses, tallied
+from selfpref.ask import respond as answered
 from selfpref.models import calls as models
 from selfpref.params import Judge, Params
 from selfpref.params.uses import Perplexity, Respond

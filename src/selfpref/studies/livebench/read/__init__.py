@@ -38,8 +38,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref import tables
-from selfpref.download.fetch import fetch
-from selfpref.download.hub import load
+from selfpref.download.fetch import fetch, open_set
 from selfpref.formats.datasets import audited, judges_of
 from selfpref.params import Dataset
 from selfpref.prompts.rubric import read_marks, read_total
@@ -230,9 +229,9 @@ def questions(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFr
         items and audit.
 
     Raises:
-        SelfprefError: As `selfpref.download.hub.load`.
+        SelfprefError: As `selfpref.download.fetch.open_set`.
     """
-    rows = pd.DataFrame(load(source, COLUMNS)).reindex(columns=[*COLUMNS, "ground_truth"])
+    rows = pd.DataFrame(list(open_set(source, COLUMNS))).reindex(columns=[*COLUMNS, "ground_truth"])
     names = rows["question_id"].astype(str)
     asked = rows["turns"].map(lambda turns: turns[0] if len(turns) else "")
     item_id = f"{dataset}/" + rows["category"] + "/" + rows["task"] + "/" + names

@@ -27,7 +27,7 @@ import pandas as pd
 from pydantic import BaseModel, Field, ValidationError
 
 from selfpref import tables
-from selfpref.download.hub import open_set
+from selfpref.download.fetch import open_set
 from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import audited, written
 from selfpref.formats.records import json_lines
@@ -115,7 +115,7 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
         of `human`, and audit.
 
     Raises:
-        SelfprefError: The set has fewer articles, or as `selfpref.download.hub.open_set`.
+        SelfprefError: The set has fewer articles, or as `selfpref.download.fetch.open_set`.
     """
     whole = open_set(source, COLUMNS[entry.reader])
     article, summary, identifier = COLUMNS[entry.reader]

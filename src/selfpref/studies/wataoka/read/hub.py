@@ -33,8 +33,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from selfpref.download.fetch import fetch
-from selfpref.download.hub import load
+from selfpref.download.fetch import fetch, open_set
 from selfpref.formats.datasets import audited, judges_of
 from selfpref.params import Dataset
 from selfpref.seeds import sampled
@@ -60,11 +59,12 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         items, responses, labels, no verdicts, and audit.
 
     Raises:
-        SelfprefError: As `selfpref.download.hub.load`; FastChat's files cannot be had; or a judge
-            is not in the set.
+        SelfprefError: As `selfpref.download.fetch.open_set`; FastChat's files cannot be had; or a
+            judge is not in the set.
     """
     arena = entry.reader == "chatbot-arena"
-    rows = pd.DataFrame(load(source, (*COLUMNS, "language") if arena else COLUMNS))
+    wanted = (*COLUMNS, "language") if arena else COLUMNS
+    rows = pd.DataFrame(list(open_set(source, wanted)))
     judges = judges_of(dataset, entry, rows[MODELS].stack())
     name = rows["question_id"].astype(str)
     again = name.groupby(name).cumcount() * arena

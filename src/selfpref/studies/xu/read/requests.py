@@ -16,8 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref.download.fetch import fetch
-from selfpref.download.hub import open_set
+from selfpref.download.fetch import fetch, open_set
 from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import audited
 from selfpref.formats.records import json_lines
