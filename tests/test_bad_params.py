@@ -33,6 +33,7 @@ lab | models.fair = {engine: transformers, model: a} | translators: another entr
 lab | models.readers.model = data/clerk | transformers: names goes with `{name}` in `model`
 lab | models.umpire.sha256 = PIN | transformers: give `model` (of the Hub: its `revision`)
 lab | models.umpire = {model: '', gguf: 'a:../m.gguf', sha256: PIN} | gguf: String should match
+lab | models.umpire = {processes: 2, device_map: auto} | processes: for one model on a CPU
 lab | models.mine = {engine: ray, inner: {engine: transformers, model: m}} | workers: missing
 lab | models.mine = {model: m} | models.mine: no `engine` (of a model) or `reader` (of a data set)
 lab | models.mine = {engine: openai, model: m} | openai: key is missing; add `key: OPENAI_API_KEY`
@@ -43,89 +44,8 @@ lab | models.mine = SERVED, extra: {user: sk-secret-0123}} | extra: a field that
 lab | models.mine = SERVED, extra: {model: other}} | extra: a field that another key says
 """
 SERVED = "{engine: openai, model: m, base_url: 'http://127.0.0.1:1/v1'"
-<<<<<<< HEAD
-# By profile mistakes, as what stands over its parameters, each with what is told.
-RECORDED = """
-wataoka: {treshold: 0.5}
-    wataoka.treshold: unknown key; remove it or correct its spelling
-wataoka: {datasets: {mt-bench: {reader: mtbench}}}
-    wataoka.datasets.mt-bench: Input tag 'mtbench' found using 'reader' does not match any of
-wataoka: {datasets: {mt-bench: {source: ../mt-bench.csv}}}
-    wataoka.datasets.mt-bench.mt-bench.source: give a path inside the repository
-wataoka: {datasets: {mt-bench: {aliases: {x: y}}}}
-    wataoka.datasets.mt-bench.mt-bench: aliases: only for `reader: pairs or fastchat or arena or
-wataoka: {datasets: {vicuna.80: {reader: vicuna80, source: a.csv}}}
-    wataoka.datasets.vicuna.80.[key]: write it in a-z, 0-9 and hyphens
-xu: {truth: chrf}
-    xu.truth: take a metric on the scale of MQM, whose name ends in mqm
-studies: [xu, wang]
-    studies.1: Input should be 'wataoka'
-"""
-LAB = """
-wataoka: {judge: {nobody: {prompts: lab, min_mass: 0.5}}}
-    wataoka.judge.nobody: 'nobody' is not in `models`; add or correct it
-wataoka: {judge: {judges: {datasets: [seed-1]}}}
-    wataoka.judge.judges.datasets: 'seed-1' is not in `wataoka.datasets`; add or correct it
-wataoka: {judge: {judges: {score_mode: sampled, samples: 5}}}
-    wataoka.judge.judges: temperature is 0, so all samples are one; set it above 0
-wataoka: {judge: {judges: {samples: 5}}}
-    wataoka.judge.judges: samples goes with `score_mode: sampled`, and only with it
-wataoka: {label: {seed-0: {noise: null}}}
-    wataoka.label.seed-0: pairs and noise: both for `reader: lab`, and only it
-wataoka: {panel: [sure, sue]}
-    wataoka.panel: 'sue' is not in `wataoka.judge`; add or correct it
-livebench: {categories: {sum: {tie_breaker: sure}}}
-    livebench.categories.sum: 'sure' is not in `livebench.tie_break`; add or correct it
-panickssery: {datasets: {notes: {train: 90}}}
-    panickssery.datasets.notes.lab: train: nothing is left to be judged; set it below 90
-panickssery: {datasets: {notes: {train: 9}}}
-    panickssery.finetune.readers.evaluators.notes-10.articles: more than the 9 of
-panickssery: {finetune: {readers: {evaluators: {notes-2: {on: novels}}}}}
-    panickssery.finetune.readers: 'novels' is not in `panickssery.datasets`; add or correct it
-panickssery: {recognise: {solver: {prompts: lab, min_mass: 0.5}}}
-    panickssery.recognise.solver.own: 'solver' is not in `panickssery.respond`; add or correct it
-xu: {refine: {solver: {arms: [accept-all, external]}}}
-    xu.refine.solver.external: name another model, or drop the arm `external`
-models: {fair: {engine: transformers, model: data/fair}}
-    models.translators: another entry names a model of its and differs; change one
-{models: {umpire: {responder: terse}}, wataoka: {perplexity: {umpire: {prompts: lab}}}}
-    wataoka.perplexity: two are called 'terse'; change one name
-models: {readers: {model: data/clerk}}
-    models.readers.transformers: names goes with `{name}` in `model`, and without `responder`
-models: {umpire: {sha256: PIN}}
-    models.umpire.transformers: give `model` (of the Hub: its `revision`)
-models: {umpire: {model: '', gguf: 'a:../m.gguf', sha256: PIN}}
-    models.umpire.transformers.gguf: String should match pattern
-models: {umpire: {processes: 2, device_map: auto}}
-    models.umpire.transformers: processes: for one model on a CPU; remove the key
-models: {mine: {engine: ray, inner: {engine: rey}, workers: 2}}
-    models.mine.ray.inner.engine: Input should be 'transformers'
-models: {mine: {engine: ray, inner: {engine: transformers, model: m}}}
-    models.mine.ray.workers: missing; add it (docs/parameters.md lists every key)
-models: {mine: {model: m}}
-    models.mine: no `engine` (of a model) or `reader` (of a data set); add it
-models: {mine: {engine: openai, model: m}}
-    models.mine.openai: key is missing; add `key: OPENAI_API_KEY`
-models: {mine: SERVED, key: sk-secret-0123}}
-    models.mine.openai.key: name the environment variable that holds the key, never the key
-models: {mine: {engine: openai, model: m, base_url: 'http://user:secret@127.0.0.1:1/v1'}}
-    models.mine.openai.base_url: give http://… or https://… up to its /v1, without @ or ?
-models: {mine: SERVED, extra: {headers: {Authorization: Bearer sk-secret-0123}}}}
-    models.mine.openai.extra: a field that another key says, or a secret; remove it
-models: {mine: SERVED, extra: {user: sk-secret-0123}}}
-    models.mine.openai.extra: a field that another key says, or a secret; remove it
-models: {mine: SERVED, extra: {model: other}}}
-    models.mine.openai.extra: a field that another key says, or a secret; remove it
-"""
-CASES = [
-    (base, *case)
-    for base, text in {"profiles/recorded.yaml": RECORDED, "params.yaml": LAB}.items()
-    for case in re.findall(r"^(\S.*)\n    (.*)\n", text, re.MULTILINE)
-]
-=======
 WORDS = {"PIN": "a" * 64, "ASKED": "{prompts: lab, min_mass: 0.5}", "SERVED": SERVED}
 PATHS = {"lab": STAGED / "params.yaml", "recorded": STAGED / "profiles/recorded.yaml"}
->>>>>>> t-pa
 
 
 def changed(profile, *changes):
