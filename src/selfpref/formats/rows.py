@@ -152,42 +152,36 @@ def renamed(
     return frame.assign(**{name: frame[name].replace(dict(alias)) for name in names})
 
 
-def _items(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
+def _items(frame: pd.DataFrame) -> pd.DataFrame:
     first = frame.drop_duplicates("item")
     messages = [
         [{"role": "user", "content": text}] if isinstance(text, str) else []
         for text in first["prompt"]
     ]
-    return first[["category"]].assign(
-        item_id=f"{dataset}/" + first["item"],
-        cluster=f"{dataset}/" + first["cluster"].fillna(first["item"]),
-        messages=messages,
-    )
+    return first[["category", "item_id", "cluster"]].assign(messages=messages)
 
 
-def _responses(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
+def _responses(frame: pd.DataFrame) -> pd.DataFrame:
     columns = ["item_id", "responder", "text"]
-    sides = (frame[["item", f"responder_{side}", f"text_{side}"]] for side in "ab")
+    sides = (frame[["item_id", f"responder_{side}", f"text_{side}"]] for side in "ab")
     found = pd.concat([side.set_axis(columns, axis=1) for side in sides], ignore_index=True)
-    found = found.dropna(subset="text").drop_duplicates(["item_id", "responder"])
-    return found.assign(item_id=f"{dataset}/" + found["item_id"])
+    return found.dropna(subset="text").drop_duplicates(["item_id", "responder"])
 
 
 def _turned(frame: pd.DataFrame, turn: pd.Series, *pairs: Sequence[str]) -> pd.DataFrame:
     """The frame with the two columns of each pair changed for each other in some rows."""
     made = frame.copy()
     for one, two in pairs:
-        for name, other in ((one, two), (two, one)):
-            made[name] = frame[name].where(~turn, frame[other])
+        made[one] = frame[one].mask(turn, frame[two])
+        made[two] = frame[two].mask(turn, frame[one])
     return made
 
 
-def _votes(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
+def _votes(frame: pd.DataFrame) -> pd.DataFrame:
     """Votes, each turned to the responder whose name sorts first."""
     frame = frame[frame["label"].notna()].reset_index(drop=True)
     swapped = frame["responder_a"] > frame["responder_b"]
     votes = _turned(frame, swapped, WHO[1:]).assign(
-        item_id=f"{dataset}/" + frame["item"],
         annotator=frame["annotator"].fillna(HUMAN),
         # Beside a judge's verdicts a vote stands once a judge and order, and counts once.
         repeat=np.where(frame["judge"].isna(), frame.index, -1),
@@ -208,7 +202,7 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[~(frame.duplicated(said) & another)].reset_index(drop=True)
 
 
-def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
+def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     side, (one, two) = frame["verdict"], (frame[name] for name in PROBABILITIES)
     empty = (one + two).eq(0)
     told = one.notna() & ~empty
@@ -225,8 +219,7 @@ def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     refuse_again(read, [*WHO, "judge", "repeat"], again)
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
     given = zip(one.notna(), read["probability_a"], read["probability_b"], strict=True)
-    return read[["judge", "repeat"]].assign(
-        item_id=f"{dataset}/" + frame["item"],
+    return read[["judge", "repeat", "item_id"]].assign(
         candidates=read[[*WHO[1:]]].to_numpy(object).tolist(),
         order_known=frame["order"].notna(),
         probabilities=[pair if known else None for known, *pair in given],
@@ -257,10 +250,12 @@ def tables_of(
     same = rows["responder_a"].eq(rows["responder_b"])
     refuse(rows, same, "both responders are {responder_a}; give two, or drop an alias")
     judged = rows["judge"].notna() if judges is None else rows["judge"].isin(list(judges))
+    cluster = rows["cluster"].fillna(rows["item"])
+    rows = rows.assign(item_id=f"{dataset}/" + rows["item"], cluster=f"{dataset}/" + cluster)
     made = {
-        "items": _items(rows, dataset),
-        "responses": _responses(rows, dataset),
-        "labels": _votes(rows, dataset),
-        "verdicts": _verdicts(_once(rows[judged]), dataset),
+        "items": _items(rows),
+        "responses": _responses(rows),
+        "labels": _votes(rows),
+        "verdicts": _verdicts(_once(rows[judged])),
     }
     return {name: tables.fill(table, name, study=study) for name, table in made.items()}
