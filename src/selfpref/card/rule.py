@@ -29,7 +29,7 @@ EO beyond a person it is the sum over its shares on both human sides.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -45,6 +45,8 @@ REVERSED = 0.5
 ONE_PLACE = 0.75
 REGRESSION = "regression_scaled"
 PROBABILITY = "in probability"
+# Value and bounds by name, and what else belongs to them.
+Row: TypeAlias = Mapping[str, Any] | pd.Series
 MORE = (
     "more judges of the same pairs, who need not have written anything, or opponents of other "
     "qualities, may tell"
@@ -56,7 +58,7 @@ def number(value: float, sign: bool = True) -> str:
     return f"{round(value, 2) + 0.0:{'+' if sign else ''}.2f}"
 
 
-def interval(estimate: Mapping[str, Any] | pd.Series, sign: bool = True) -> str:
+def interval(estimate: Row, sign: bool = True) -> str:
     """`value [lo, hi]`."""
     bounds = [number(estimate[end], sign) for end in ("lo", "hi") if estimate[end] is not None]
     return number(estimate["value"], sign) + (f" [{', '.join(bounds)}]" if bounds else "")
@@ -148,8 +150,8 @@ def _found(
     for side, count in sides.items():
         if count < FEW:
             few = f"people prefer {side} response on only {count:g} of its pairs"
-            cure = "pairs with weaker" if side == "its own" else "pairs with stronger"
-            return Answer(None, f"{few}; {FEW} are needed: add {cure} opponents")
+            added = "weaker" if side == "its own" else "stronger"
+            return Answer(None, f"{few}; {FEW} are needed: add pairs with {added} opponents")
     regression, beyond = (statistics.loc[name] for name in (REGRESSION, "beyond_no_preference"))
     if regression["n"] and np.isfinite(regression["lo"]):
         wins = statistics.loc[["harmful", "neutral", "legitimate"], ["value", "n"]].astype(float)
@@ -158,6 +160,15 @@ def _found(
     if beyond["n"] and np.isfinite(beyond["lo"]):
         return _by_people(beyond, person, sharper, on_both_sides(statistics))
     return Answer(None, f"{regression['reason']}, and {beyond['reason']}; {MORE}")
+
+
+def detectable(row: Row) -> float:
+    """The least effect that data like these show in four files of five, from an interval's width.
+
+    Args:
+        row: With `lo` and `hi`.
+    """
+    return float((row["hi"] - row["lo"]) / 2 / HALF * np.sqrt(FACTOR))
 
 
 def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answer:
@@ -176,10 +187,8 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answe
         return Answer(True, f"{told}, but under the {least:.2f} that would matter", row["hi"])
     if row["hi"] < least:
         return Answer(False, f"{shown}, less than the {least:.2f} that would matter", row["hi"])
-    # The least effect that data like these show in four files of five.
-    shows = (row["hi"] - row["lo"]) / 2 / HALF * np.sqrt(FACTOR)
     told = f"{shown}: neither 0 nor {least:.2f}, which would matter, is ruled out"
-    return Answer(None, f"{told}; these data could show {shows:.2f} or more")
+    return Answer(None, f"{told}; these data could show {detectable(row):.2f} or more")
 
 
 def _by_people(beyond: pd.Series, person: float, sharper: float, least: float) -> Answer:

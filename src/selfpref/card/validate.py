@@ -237,7 +237,7 @@ def example() -> pd.DataFrame:
 def table(verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str]) -> str:
     """A row a property, a column a measure, as Markdown; arguments as of `row`."""
     found = pd.DataFrame(at_once(row, [(verdicts, votes, judges, one) for one in PROPERTIES]))
-    lines = [list(found), ["---"] * len(found.columns), *found.to_numpy().tolist()]
+    lines = [[*found], ["---"] * len(found.columns), *found.to_numpy().tolist()]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

@@ -95,17 +95,14 @@ def records(path: Path, columns: Mapping[str, str] = NO_NAMES) -> Records:
     Raises:
         SelfprefError: It is none of them, or cut off; names file and line.
     """
-    called: Mapping[str, str] = {there: name for name, there in columns.items()}
+    called = {there: name for name, there in columns.items()}
     lines = Lines(path)
     try:
         for place, found in _parsed(path, lines):
             if not isinstance(found, dict):
                 told = f"{str(found)[:20]} is not a JSON object"
                 raise SelfprefError(f"{path}, {place}: {told}; {REMEDY}")
-            yield (
-                f"{path}, {place}",
-                {called.get(key, key): found[key] for key in found} if called else found,
-            )
+            yield f"{path}, {place}", {called.get(key, key): found[key] for key in found}
     except (*WRONG, pyarrow.ArrowException) as error:
         if strerror := getattr(error, "strerror", None):
             raise SelfprefError(f"{path}: {strerror}; correct the path or `source`") from error
