@@ -112,6 +112,16 @@ def test_the_numbers_are_those_of_the_studies():
     for row in (*choices.of_judges(choices.from_pairs(*place)), *fitted):
         if row["statistic"] in names:
             same(row["judge"], names[row["statistic"]], row["value"])
+    needed = choices.needed(choices.from_pairs(*place)).query("bias == 0.1")
+    needed = needed.set_index(["statistic", "judge"])["pairs"]
+    for judge, card in cards.items():
+        shows, term = card["pairs_to_show_0.1"], card["regression_scaled"]
+        for name in ("equal_opportunity", "excess"):
+            assert shows.pop(name) == needed[name, judge]
+        # (1.960 + 0.842)^2 s^2 n / 0.1^2, s the standard error.
+        error = (term["hi"] - term["lo"]) / 3.92
+        wanted = 7.85 * error**2 * term["n"] / 0.01
+        assert shows == {"regression_scaled": pytest.approx(wanted, rel=2e-3, abs=1)}
 
 
 def test_a_frame_and_its_file_give_the_same_and_json_what_the_docs_say(tmp_path, capsys):
@@ -195,6 +205,7 @@ def test_one_judge_has_a_card_and_one_that_wrote_nothing_has_agreement_and_posit
     frame = judgments(judges=FOUR)
     ann = frame["judge"].eq("ann") & frame["responder_a"].eq("ann")
     frame.loc[ann & frame["item"].lt(5), "verdict"] = None
+    frame.loc[ann & frame["item"].between(10, 12), "verdict"] = "tie"
     frame.loc[frame["item"].between(5, 9), "label"] = "tie"
     whole, bob = selfpref.measure(frame).to_dict(), selfpref.measure(frame, judge="bob").to_dict()
     assert bob["judges"] == {"bob": whole["judges"]["bob"]}
@@ -205,8 +216,11 @@ def test_one_judge_has_a_card_and_one_that_wrote_nothing_has_agreement_and_posit
     assert other["flips"]["n"] == 180
     # Missing verdicts and ties are counted, and no zeros.
     card = whole["judges"]["ann"]
-    assert (card["no_verdict"], card["human_ties"]) == (10, 10)
-    assert sum(card["cells"].values()) <= 100
+    counts = ("pairs", "voted", "human_ties", "no_verdict")
+    assert [card[name] for name in counts] == [120, 120, 10, 10]
+    reversed_ = card["reversals"]["value"] * card["reversals"]["n"]
+    assert card["judge_ties"] == pytest.approx(6 + reversed_, abs=1e-3)
+    assert sum(card["cells"].values()) <= 94
 
 
 def test_too_few_is_told_and_the_labels_of_a_key_are_not_called_peoples():
