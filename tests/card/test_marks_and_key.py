@@ -84,10 +84,12 @@ def test_a_bad_row_is_named_with_the_remedy(tmp_path, change, told):
 def test_marks_of_nobodys_own_answers_and_votes_beside_marks_are_refused(tmp_path, capsys):
     rows = pd.read_json(written(tmp_path / "marks.jsonl", items=2), lines=True)
     path, votes = str(tmp_path / "up.csv"), str(tmp_path / "votes.csv")
-    rows.assign(judge=rows["judge"].str.upper()).to_csv(path, index=False)
-    assert main(["measure", path]) == 1
+    up = rows.assign(judge=rows["judge"].str.upper()).rename(columns={"item": "qid"})
+    up.to_csv(path, index=False)
+    given = ["measure", path, "--columns=item=qid"]
+    assert main(given) == 1
     assert "no judge marked an answer of its own; --alias joins names" in capsys.readouterr().err
-    assert main(["measure", path, *[f"--alias={name.upper()}={name}" for name in JUDGES]]) == 0
+    assert main([*given, *[f"--alias={name.upper()}={name}" for name in JUDGES]]) == 0
     rows.to_csv(votes)
-    assert main(["measure", path, "--votes", votes]) == 1
+    assert main([*given, "--votes", votes]) == 1
     assert "marks have a key, and no votes" in capsys.readouterr().err

@@ -4,7 +4,6 @@ import pytest
 from conftest import entry, lines
 
 from selfpref import tables
-from selfpref.card import marks
 from selfpref.errors import SelfprefError
 from selfpref.formats import datasets as own
 from selfpref.params import Dataset
@@ -79,19 +78,14 @@ def test_what_is_wrong_with_a_prompt_is_named(tmp_path, record):
 
 
 def test_scores_become_truths_and_rows_perplexities(tmp_path):
-    truths = read(tmp_path, "scores", SCORES)
-    assert truths[["item_id", "step", "score"]].values.tolist() == [
-        ["yor-en/1", 0, -5.5],
-        ["yor-en/1", 1, -2.0],
-    ]
-    table = read(tmp_path, "perplexities", READ)
+    truths = read(tmp_path, "scores", SCORES)[["item_id", "step", "score"]].values
+    assert truths.tolist() == [["yor-en/1", 0, -5.5], ["yor-en/1", 1, -2.0]]
     columns = ["judge", "conditional", "sum_nll", "n_tokens", "n_bytes"]
-    assert {*table[columns].itertuples(index=False, name=None)} == {
-        ("smollm2", True, 20.5, 10, 42),
-        ("smollm2", False, 30.0, 10, 42),
-        ("other", True, 9.0, 9, 42),
-    }
-    assert set(read(tmp_path, "perplexities", READ, ["other"])["judge"]) == {"other"}
+    rows = read(tmp_path, "perplexities", READ)[columns].values.tolist()
+    smollm2 = [["smollm2", True, 20.5, 10, 42], ["smollm2", False, 30.0, 10, 42]]
+    other = ["other", True, 9.0, 9, 42]
+    assert sorted(rows) == sorted([other, *smollm2])
+    assert read(tmp_path, "perplexities", READ, ["other"])[columns].values.tolist() == [other]
 
 
 @pytest.mark.parametrize(
@@ -100,11 +94,7 @@ def test_scores_become_truths_and_rows_perplexities(tmp_path):
         ("scores", SCORES.replace("score", "value", 1), "line 2: no 'score'"),
         ("scores", SCORES.replace("-5.5", "nan"), "line 2: score 'nan' is no number"),
         ("scores", SCORES.replace("4,1,", "4,1.5,"), "line 3: step '1.5' is not a number from 0"),
-        (
-            "scores",
-            SCORES.replace("4,1,", "4,0,"),
-            "line 3: the same item, responder, step, metric as",
-        ),
+        ("scores", SCORES.replace("4,1,", "4,0,"), "line 3: the same item, responder, step"),
         ("perplexities", READ.replace("20.5", "-1"), "line 2: nats -1.0 is below 0"),
         ("perplexities", READ.replace("true", "perhaps"), "line 2: given_prompt 'perhaps' is"),
         ("perplexities", READ + TEXT, "line 5: the same item, responder, reader, given_prompt as"),
@@ -122,10 +112,3 @@ def test_a_truth_has_no_judge_and_a_reader_that_read_nothing_is_named(tmp_path):
         read(tmp_path, "scores", SCORES, ["gpt-4"])
     with pytest.raises(SelfprefError, match=r"datasets.mine.judges: 'nobody'"):
         read(tmp_path, "perplexities", READ, ["nobody"])
-
-
-def test_marks_may_have_other_names_of_columns(tmp_path):
-    (path := tmp_path / "marks.csv").write_text("qid,judge,responder,score,key\n1,x,y,7,1\n")
-    assert marks.read(path, {}, {"item": "qid"})["item"].tolist() == ["1"]
-    with pytest.raises(SelfprefError, match="line 2: no 'item'"):
-        marks.read(path, {})
