@@ -24,7 +24,7 @@ SCORES = "item,responder,step,metric,score\n"
 SCORES += "yor-en/1,gpt-4,0,bleurt-mqm,-5.5\nyor-en/1,gpt-4,1,bleurt-mqm,-2\n"
 TEXT = "set/1,gpt-4,smollm2,true,20.5,10,42\n"
 READ = f"item,responder,reader,given_prompt,nats,tokens,bytes\n{TEXT}"
-READ += "set/1,gpt-4,smollm2,false,30,10,42\nset/1,gpt-4,other,True,9,9,42\n"
+READ += "set/1,gpt-4,smollm2,false,30,10,42\nset/1,gpt-4,other,True,0,9,42\n"
 READERS = {
     "scores": (own.scores, "xu", "truths"),
     "perplexities": (own.perplexities, "wataoka", "perplexities"),
@@ -83,7 +83,7 @@ def test_scores_become_truths_and_rows_perplexities(tmp_path):
     columns = ["judge", "conditional", "sum_nll", "n_tokens", "n_bytes"]
     rows = read(tmp_path, "perplexities", READ)[columns].values.tolist()
     smollm2 = [["smollm2", True, 20.5, 10, 42], ["smollm2", False, 30.0, 10, 42]]
-    other = ["other", True, 9.0, 9, 42]
+    other = ["other", True, 0.0, 9, 42]
     assert sorted(rows) == sorted([other, *smollm2])
     assert read(tmp_path, "perplexities", READ, ["other"])[columns].values.tolist() == [other]
 
@@ -94,6 +94,7 @@ def test_scores_become_truths_and_rows_perplexities(tmp_path):
         ("scores", SCORES.replace("score", "value", 1), "line 2: no 'score'"),
         ("scores", SCORES.replace("-5.5", "nan"), "line 2: score 'nan' is no number"),
         ("scores", SCORES.replace("4,1,", "4,1.5,"), "line 3: step '1.5' is not a number from 0"),
+        ("scores", SCORES.replace("4,1,", "4,-1,"), "line 3: step '-1' is not a number from 0"),
         ("scores", SCORES.replace("4,1,", "4,0,"), "line 3: the same item, responder, step"),
         ("perplexities", READ.replace("20.5", "-1"), "line 2: nats -1.0 is below 0"),
         ("perplexities", READ.replace("true", "perhaps"), "line 2: given_prompt 'perhaps' is"),
