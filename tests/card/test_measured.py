@@ -32,8 +32,6 @@ MODELS = ("ann", "bob", "cat")
 FOUR = (*MODELS, "dan")
 PAIR = ["item", "responder_a", "responder_b"]
 VOTES = ["label", "annotator"]
-GAMES = ["question_id", "model_1", "model_2", "judge", "g1_winner", "g2_winner"]
-BATTLES = ["question_id", "model_a", "model_b", "winner", "judge"]
 TABLE = "item,responder_a,responder_b,judge\n1,x,y,x\n2,modèle,y,x\n"
 HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }} %s <img src=http://x>"
 # What no user of the base dependencies has.
@@ -144,38 +142,15 @@ def test_a_frame_and_its_file_give_the_same_and_json_what_the_docs_say(tmp_path,
     assert last[1] == f"of mine.jsonl (sha256 {digest})"
 
 
-def test_two_games_of_fastchat_and_votes_of_arena_give_the_same_numbers(tmp_path):
-    frame = judgments(items=40, judges=FOUR, responders=FOUR)
-    # Pairs without a verdict, and ties.
-    frame.loc[frame.index % 13 == 0, "verdict"] = None
-    frame.loc[frame.index % 11 == 0, "verdict"] = "tie"
-    votes = frame[[*PAIR, *VOTES]].drop_duplicates()
-    votes.loc[votes.index[::4], "label"] = "tie"
-    frame = frame.drop(columns=VOTES)
-    games = frame.replace({"verdict": {"a": "model_1", "b": "model_2"}}).fillna("error")
-    # The second game has the models in the other order.
-    games = games.pivot(index=[*PAIR, "judge"], columns="order", values="verdict").reset_index()
-    people = votes.replace({"label": {"a": "model_a", "b": "model_b"}}).set_axis(BATTLES, axis=1)
-    given = {"pairs": frame, "votes": votes, "games": games.set_axis(GAMES, axis=1)}
-    paths = {name: tmp_path / f"{name}.jsonl" for name in (*given, "people")}
-    for name, rows in (given | {"people": people}).items():
-        rows.to_json(paths[name], orient="records", lines=True)
-    wanted, found = (
-        selfpref.read(paths[one], votes=paths[two]).to_dict()["judges"]
-        for one, two in (("pairs", "votes"), ("games", "people"))
-    )
-    assert list(found) == list(wanted) == [*FOUR]
-    for card in wanted.values():
-        # The set is no easy one.
-        assert card["judge_ties"] * card["human_ties"] * card["no_verdict"] * card["excess"]["n"]
-    flat = pd.json_normalize(found), pd.json_normalize(wanted)
-    pd.testing.assert_frame_equal(*flat, rtol=0, atol=2e-6)
-
-
-def test_votes_may_stand_beside_and_the_order_may_be_unknown():
+def test_votes_may_stand_beside_and_the_order_may_be_unknown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     frame = judgments()
     bare, votes = frame.drop(columns=VOTES), frame[[*PAIR, *VOTES]].drop_duplicates()
-    assert numbers(selfpref.measure(bare, votes=votes)) == numbers(selfpref.measure(frame))
+    whole = numbers(selfpref.measure(frame))
+    assert numbers(selfpref.measure(bare, votes=votes)) == whole
+    for name, rows in (("bare.csv", bare), ("votes.csv", votes)):
+        rows.to_csv(name, index=False)
+    assert numbers(selfpref.read("bare.csv", votes="votes.csv")) == whole
     alone = selfpref.measure(bare)
     assert {answer.favours for answer in alone.answers.values()} == {None}
     assert "has both a vote and a verdict" in alone.answers["ann"].because
@@ -234,18 +209,6 @@ def test_too_few_is_told_and_the_labels_of_a_key_are_not_called_peoples():
         selfpref.measure(frame)
 
 
-def test_a_line_a_judge_comes_first_and_alone_where_wanted(mine, capsys):
-    shown = []
-    for option in ([], ["--brief"]):
-        assert main(["measure", str(mine), *option]) == 0
-        shown.append(capsys.readouterr().out)
-    assert shown[0].startswith(shown[1].rstrip("\n"))
-    table = [re.split(r"\s{2,}", line) for line in shown[1].splitlines()]
-    assert table[0] == ["judge", "answer", "EO", "a person's EO", "its own term"]
-    assert [row[0] for row in table[1:4]] == [*MODELS]
-    assert re.fullmatch(r"[+-]\d\.\d\d \[.*", table[1][2])
-
-
 def test_a_judge_that_favours_itself_may_end_a_pipeline_as_that_of_the_example(tmp_path, capsys):
     assert main(["example"]) == 0
     (path := tmp_path / "example.csv").write_text(capsys.readouterr().out)
@@ -277,14 +240,22 @@ def test_no_output_replaces_a_folder_or_what_is_read(mine, capsys, option, place
     assert mine.read_bytes() == before
 
 
-def test_the_page_says_what_the_text_says_and_a_notebook_shows_it(mine, capsys):
+def test_a_line_a_judge_comes_first_and_the_page_says_what_the_text_says(mine, capsys):
     judgments(items=30, judges=("ann", "bob", "guest")).to_csv(mine, index=False)
-    assert main(["measure", "mine.csv", "--html", "card.html"]) == 0
+    shown = []
+    for option in (["--html", "card.html"], ["--brief"]):
+        assert main(["measure", "mine.csv", *option]) == 0
+        shown.append(
+            [re.split(r"\s{2,}|: ", line) for line in capsys.readouterr().out.splitlines()]
+        )
+    text, brief = shown
+    assert text[: len(brief)] == brief
+    assert brief[0] == ["judge", "answer", "EO", "a person's EO", "its own term"]
+    assert [row[0] for row in brief[1:3]] == ["ann", "bob"]
+    assert re.fullmatch(r"[+-]\d\.\d\d \[.*", brief[1][2])
     page = re.sub("</?strong>", "", Path("card.html").read_text())
-    for line in capsys.readouterr().out.splitlines():
-        for part in re.split(r"\s{2,}|: ", line):
-            if part and not set(part) <= {"="}:
-                assert part.replace("'", "&#39;") in page
+    parts = [part.replace("'", "&#39;") for line in text for part in line if part.strip("=")]
+    assert [part for part in parts if part not in page] == []
     assert selfpref.read(mine)._repr_html_().startswith("<pre>judge  answer")
 
 

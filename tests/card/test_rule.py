@@ -60,7 +60,6 @@ def test_the_regression_decides_where_there_are_several_judges(b, other, favours
     [
         ({"own": 9}, "only 9 of its pairs; 10 are needed: add pairs with weaker opponents"),
         ({"other": 9}, "only 9 of its pairs; 10 are needed: add pairs with stronger opponents"),
-        ({"other": 0}, "people prefer the other response on only 0 of its pairs"),
         ({"own": 0, "other": 0}, "no pair with its own response has both a vote and a verdict"),
         (
             {"b": (0.05, -0.05, 0.15)},
