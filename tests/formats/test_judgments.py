@@ -28,7 +28,7 @@ from conftest import entry, lines
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats import datasets, judgments
-from selfpref.formats.rows import tables_of
+from selfpref.formats.records import tables_of
 
 # A user's own.
 ROW = {"item": 1, "responder_a": "x", "responder_b": "y", "label": "a"}

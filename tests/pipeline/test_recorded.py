@@ -11,17 +11,24 @@ from clones import MINE, parameters, ran
 from conftest import STAGED, xu_files
 from panickssery_release import files as panickssery_files
 
-# What git has of the profile.
-PROMISED = [path for path in sorted((STAGED / "figures/recorded").rglob("*.*")) if path.is_file()]
 # Texts of the releases.
 TEXTS = {"wataoka": b"gpt4 says", "livebench": b"A tidy text", "panickssery": b"secret"}
 TEXTS |= {"xu": b"red fox"}
 WATAOKA = "figures/recorded/wataoka"
+# Of these the small releases know too little.
+UNKNOWN = {f"{WATAOKA}/keyed_perplexity_outside.{kind}" for kind in ("csv", "svg")}
+UNKNOWN |= {"figures/recorded/xu/size.svg"}
 
 
 def of(*studies):
     """The metrics and the chapters of these studies."""
     return {f"{part}@{study}-recorded" for study in studies for part in ("metrics", "chapter")}
+
+
+def drawn(folder):
+    """Figures and tables of the profile that are not empty."""
+    found = [path for path in (folder / "figures/recorded").rglob("*.*") if path.stat().st_size]
+    return {str(path.relative_to(folder)) for path in found}
 
 
 def headline(clone):
@@ -31,8 +38,9 @@ def headline(clone):
 
 def test_every_promised_figure_and_table_is_there_of_every_judge_and_every_file(recorded):
     assert recorded.stale() == set()
-    promised = [str(path.relative_to(STAGED)) for path in PROMISED]
-    assert [name for name in promised if not (recorded.folder / name).is_file()] == []
+    # In git but for the example, which shows texts of the release.
+    promised = drawn(STAGED) | {f"{WATAOKA}/fig1a_example.{kind}" for kind in ("csv", "svg")}
+    assert promised - drawn(recorded.folder) == UNKNOWN
     bias = recorded.table(f"{WATAOKA}/fig1b_bias.csv")
     assert bias["dataset"].value_counts().to_dict() == {"vicuna80": 5, "mt-bench": 1, "mine": 1}
     assert "my-judge" in set(bias["judge"])

@@ -22,8 +22,7 @@ import pandas as pd
 from selfpref.card.rule import Answer, interval
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import NO_NAMES
-from selfpref.formats.rows import refuse, refuse_again, renamed, whole
+from selfpref.formats.records import NO_NAMES, refuse, refuse_again, renamed, whole
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.third import ALIKE, BEYOND, BOTH, SCALES, third_judge

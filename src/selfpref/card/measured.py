@@ -21,8 +21,7 @@ from selfpref.card.rule import REGRESSION, Answer, Row, answer, detectable
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.records import NO_NAMES
-from selfpref.formats.rows import Frames, refuse, renamed, tables_of
+from selfpref.formats.records import NO_NAMES, Frames, refuse, renamed, tables_of
 from selfpref.statistics import bias, choices, judged, latent, scaled
 from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded
@@ -171,12 +170,11 @@ def of_rows(
     Raises:
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
-    if votes is not None and not votes["item"].isin(rows["item"]).any():
-        told = (
-            "item {item}, as all of the votes, is not among the judgments; give both the same ids"
-        )
-        refuse(votes, votes["item"].notna(), told)
-    whole = rows if votes is None else pd.concat([rows, votes], ignore_index=True)
+    votes = rows[:0] if votes is None else votes
+    strange = ~votes["item"].isin(rows["item"])
+    told = "item {item}, as all of the votes, is not among the judgments; give both the same ids"
+    refuse(votes, strange & strange.all(), told)
+    whole = pd.concat([rows, votes], ignore_index=True)
     names = names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
     unmatched = {given: _nearly(given, names) for given in alias if given not in names}
     whole = renamed(whole, alias)
