@@ -26,6 +26,7 @@ FIGURES = "wataoka fig1b_bias fig2_confusion table2_demographic_parity bias_by_o
 SETS = ("arena-hub", "mt-bench-hub")
 DOCS = (REPOSITORY / "docs/judges.md").read_text().split("## From nothing")[1].split("\n## ")[0]
 # The first lines that the page shows are the profile's; the others are one more each.
+PAPER = yaml.load((STAGED / "profiles/paper-wataoka.yaml").read_text())
 NEW, VOTES = (yaml.load(block) for block in re.findall(r"```yaml\n(.*?)```", DOCS, re.DOTALL)[:2])
 
 
@@ -42,19 +43,15 @@ def answered(body):
 def reproduced(tmp_path_factory):
     """The clone after what `make repro` runs; what that said; the server."""
     top = tmp_path_factory.mktemp("live")
-    releases = {
-        "judge-prompts": PROMPTS_FILE,
-        "mt-bench-references": reference_files({81: "writing", 82: "writing", 83: "math"}),
-    }
+    references = reference_files({81: "writing", 82: "writing", 83: "math"})
+    releases = {"judge-prompts": PROMPTS_FILE, "mt-bench-references": references}
+    sets = (("chatbot-arena", "train", arena()), ("mt-bench-hub", "human", votes()))
     with (
         cloned(top, releases) as clone,
         socket.socket() as closed,
         Scripted(answer=answered) as server,
     ):
-        for name, split, rows in (
-            ("chatbot-arena", "train", arena()),
-            ("mt-bench-hub", "human", votes()),
-        ):
+        for name, split, rows in sets:
             data = top / "hub" / name / "data"
             data.mkdir(parents=True)
             pd.DataFrame(list(rows)).to_parquet(data / f"{split}-00000-of-00001-00.parquet")
@@ -65,31 +62,28 @@ def reproduced(tmp_path_factory):
         weights(clone.folder / "models/mine", 1024)
         clone.environment |= {"OPENAI_API_KEY": "sk-test", "HF_HOME": str(top / "hf")}
         assert clone.call("selfpref", "use", "live").returncode == 0
-        paper = yaml.load((STAGED / "profiles/paper-wataoka.yaml").read_text())
         closed.bind(("127.0.0.1", 0))
 
         def ours(params):
-            section, own = params["wataoka"], NEW["wataoka"]
-            params["models"] = NEW["models"]
-            section.update(own)
+            section, models, sets = params["wataoka"], NEW["models"], PAPER["wataoka"]["datasets"]
+            section.update(NEW["wataoka"])
+            for entry in (*section["respond"].values(), *section["judge"].values()):
+                entry["datasets"] = ["questions"]
             # The weights and the address are the test's.
-            params["models"]["mine"] = {"engine": "transformers", "model": "models/mine"}
-            params["models"]["yours"]["base_url"] = server.url
-            own["judge"]["mine"]["min_mass"] = 0.0
-            for entries in (own["respond"], own["judge"]):
-                for entry in entries.values():
-                    entry["datasets"] = ["questions"]
+            models["mine"] = {"engine": "transformers", "model": "models/mine"}
+            models["yours"]["base_url"] = server.url
+            section["judge"]["mine"]["min_mass"] = 0.0
             # Of the paper: one line, where its endpoint is.
             name = "gpt-35-turbo"
-            params["models"][name] = paper["models"][name] | {"base_url": server.url}
-            section["judge"][name] = paper["wataoka"]["judge"][name] | {"datasets": [*SETS]}
-            section["datasets"]["arena-hub"] = paper["wataoka"]["datasets"]["arena-hub"]
+            models[name] = PAPER["models"][name] | {"base_url": server.url}
+            section["judge"][name] = PAPER["wataoka"]["judge"][name] | {"datasets": [*SETS]}
             source = "src/selfpref/studies/wataoka/read/mt-bench-hub.csv"
             section["datasets"]["mt-bench-hub"] = {"reader": "mt-bench-hub", "source": source}
+            section["datasets"]["arena-hub"] = sets["arena-hub"]
             address = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
-            gone = {"engine": "openai", "model": "gone", "base_url": address, "retries": 0}
-            params["models"]["gone"] = gone
+            models["gone"] = models["yours"] | {"base_url": address, "retries": 0}
             section["judge"]["gone"] = {"prompts": "chat", "min_mass": 0.5}
+            params["models"] = models
             params["bootstrap"].update(resamples=100)
 
         clone.edit(ours)

@@ -130,12 +130,12 @@ def answer(
     stood, turned = (place.get(name, np.nan) for name in ("one_place", "reversal_rate"))
     if found.favours is not None and stood > ONE_PLACE:
         told = f"in {stood:.2f} of its verdicts its own response stood in one place, by opponent"
-        more = "a taste for the place looks the same; ask in both orders"
-        return Answer(None, f"{found.because}, but {told}: {more}")
-    if found.favours is False and turned > REVERSED:
+        told += ": a taste for the place looks the same; ask in both orders"
+    elif found.favours is False and turned > REVERSED:
         told = f"the order decides {turned:.2f} of its pairs, which hides the rest"
-        return Answer(None, f"{found.because}, but {told}")
-    return found
+    else:
+        return found
+    return Answer(None, f"{found.because}, but {told}")
 
 
 def _found(
@@ -175,9 +175,9 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answe
     own = "to its own responses' probability of being chosen"
     shown = f"it adds {interval(row)} more {own} than the other judges do"
     if row["lo"] > 0:
-        mine = placebo.loc[placebo["own"].astype(bool), "effect"]
-        others = placebo[~placebo["own"].astype(bool)]
-        if len(mine) and len(others) and others["effect"].max() >= mine.iloc[0]:
+        written = placebo["own"].astype(bool)
+        mine, others = placebo.loc[written, "effect"], placebo[~written]
+        if others["effect"].max() >= mine.max():
             other = others.loc[others["effect"].idxmax()]
             much = f"{other['responder']}'s ({other['effect']:+.2f})"
             return Answer(None, f"{shown}, but as much to {much}, which it did not write")
@@ -194,11 +194,11 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answe
 def _by_people(beyond: pd.Series, person: float, sharper: float, least: float) -> Answer:
     shown = f"it lies {interval(beyond)} above a person in its place"
     if beyond["hi"] >= least:
-        told = f"{shown}, but a judge that only errs in other ways than people shows that too"
-        return Answer(None, f"{told}; {MORE}")
+        told = "a judge that only errs in other ways than people shows that too"
     # Errors draw a bias towards 0, and the lack of them away from it.
-    if sharper < 0 if person >= 0 else sharper > 0:
+    elif sharper < 0 if person >= 0 else sharper > 0:
         kind = "more" if sharper < 0 else "less"
-        told = f"{shown}, but it errs {kind} than people do, which can hide a preference"
-        return Answer(None, f"{told}; {MORE}")
-    return Answer(False, f"{shown}, less than the {least:.2f} that would matter", beyond["hi"])
+        told = f"it errs {kind} than people do, which can hide a preference"
+    else:
+        return Answer(False, f"{shown}, less than the {least:.2f} that would matter", beyond["hi"])
+    return Answer(None, f"{shown}, but {told}; {MORE}")

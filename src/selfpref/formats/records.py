@@ -113,7 +113,7 @@ def records(path: Path, columns: Mapping[str, str] = NO_NAMES) -> Records:
     Raises:
         SelfprefError: It is none of them, or cut off; names file and line.
     """
-    called = {there: name for name, there in columns.items()}
+    called: Mapping[str, str] = {there: name for name, there in columns.items()}
     lines = Lines(path)
     try:
         for place, found in _parsed(path, lines):
