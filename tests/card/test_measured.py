@@ -151,6 +151,8 @@ def test_votes_may_stand_beside_and_the_order_may_be_unknown(tmp_path, monkeypat
     for name, rows in (("bare.csv", bare), ("votes.csv", votes)):
         rows.to_csv(name, index=False)
     assert numbers(selfpref.read("bare.csv", votes="votes.csv")) == whole
+    fewer = selfpref.measure(bare[bare["item"].gt(0)], votes=votes)
+    assert fewer.to_dict()["voted_pairs_that_nobody_judged"] == 3
     alone = selfpref.measure(bare)
     assert {answer.favours for answer in alone.answers.values()} == {None}
     assert "has both a vote and a verdict" in alone.answers["ann"].because
