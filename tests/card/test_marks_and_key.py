@@ -3,7 +3,9 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+from conftest import lines
 
 import selfpref
 from selfpref.__main__ import main
@@ -13,34 +15,29 @@ from selfpref.errors import SelfprefError
 JUDGES = ("ann", "bob", "cid")
 
 
-def rows(items=40, favour=1.5):
-    """Marks by key and noise; ann marks her own wrong answers up."""
-    rng = np.random.default_rng(5)
+def written(path, items=40, **second):
+    """Marks by key and noise; ann marks her own wrong answers up. The second row is changed."""
+    rng, records = np.random.default_rng(5), []
     for item in range(items):
         keys = dict(zip(JUDGES, rng.integers(0, 2, 3), strict=True))
         for responder, key in keys.items():
             for judge in JUDGES:
                 own = judge == responder == "ann" and not key
-                score = 4 + 4 * key + favour * own + rng.normal(scale=0.5)
+                score = 4 + 4 * key + 1.5 * own + rng.normal(scale=0.5)
                 names = {"item": item, "judge": judge, "responder": responder}
-                yield names | {"score": round(score, 2), "key": int(key)}
-
-
-def written(tmp_path, records, name="marks.jsonl"):
-    path = tmp_path / name
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+                records.append(names | {"score": round(score, 2), "key": int(key)})
+    records[1] |= second
+    path.write_text(lines(*records))
     return path
 
 
 def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(tmp_path, capsys):
-    path = written(tmp_path, rows())
+    path = written(tmp_path / "marks.jsonl")
     made, page = tmp_path / "found.json", tmp_path / "found.html"
     assert main(["measure", str(path), "--json", str(made), "--html", str(page)]) == 0
-    text = capsys.readouterr().out
-    assert text.startswith(
-        "ann: marks its own mistakes up, because it marks its own wrong answers +1."
-    )
-    assert "ann: marks its own mistakes up" in page.read_text()
+    told = "ann: marks its own mistakes up"
+    assert capsys.readouterr().out.startswith(f"{told}, because it marks its own wrong answers +1.")
+    assert told in page.read_text()
     found = json.loads(made.read_text())["judges"]
     assert found["ann"]["favours_itself"] is True
     assert {found[one]["favours_itself"] for one in ("bob", "cid")} <= {None, False}
@@ -48,34 +45,50 @@ def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(tmp_path, capsys):
     assert (wrong["scale"], wrong["kind"]) == ("marks", "both wrong")
     assert wrong["value"] == pytest.approx(1.5, abs=0.3)
     assert wrong["lo"] > 0
-    few = selfpref.read(written(tmp_path, rows(items=6), "few.jsonl"), judge="ann")
+    few = selfpref.read(written(tmp_path / "few.jsonl", items=6), judge="ann")
     assert str(few).startswith("ann: cannot tell, because only")
     assert [*few.answers] == ["ann"]
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "items", "favours", "said"),
+    [
+        (0.1, 0.9, 10, True, "marks its own mistakes up"),
+        (0.1, 0.9, 9, None, "cannot tell"),
+        (-0.1, 0.19, 10, False, "by at most 0.19 points, if at all"),
+        (-0.1, 0.21, 10, None, "cannot tell"),
+    ],
+)
+def test_a_fifth_of_a_standard_deviation_is_little(lo, hi, items, favours, said):
+    row = {"value": 0.1, "lo": lo, "hi": hi, "items": items, "spread": 1.0}
+    found = marks.answer(
+        pd.DataFrame(dict.fromkeys((marks.BOTH, marks.BEYOND, marks.ALIKE), row)).T
+    )
+    assert (found.favours, found.verdict) == (favours, said)
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"key": 7}, "line 2: key 7.0 is not between 0 and 1"),
-        ({"score": None}, "line 2: no 'score'; it needs item, judge, responder, score, key"),
         ({"judge": "ann"}, "line 2: the same item, judge, responder as in"),
         ({"key": 0.5}, "another key of this answer than in"),
     ],
 )
 def test_a_bad_row_is_named_with_the_remedy(tmp_path, change, told):
-    records = list(rows(items=2))
-    records[1] |= change
     with pytest.raises(SelfprefError, match=told):
-        marks.read(written(tmp_path, records), {})
+        marks.read(written(tmp_path / "marks.jsonl", items=2, **change), {})
 
 
 def test_marks_of_nobodys_own_answers_and_votes_beside_marks_are_refused(tmp_path, capsys):
-    others = [row | {"judge": row["judge"].upper()} for row in rows(items=2)]
-    path = written(tmp_path, others)
-    assert main(["measure", str(path)]) == 1
+    rows = pd.read_json(written(tmp_path / "marks.jsonl", items=2), lines=True)
+    path, votes = str(tmp_path / "up.csv"), str(tmp_path / "votes.csv")
+    up = rows.assign(judge=rows["judge"].str.upper()).rename(columns={"item": "qid"})
+    up.to_csv(path, index=False)
+    given = ["measure", path, "--columns=item=qid"]
+    assert main(given) == 1
     assert "no judge marked an answer of its own; --alias joins names" in capsys.readouterr().err
-    joined = [f"--alias={name.upper()}={name}" for name in JUDGES]
-    assert main(["measure", str(path), *joined]) == 0
-    (votes := tmp_path / "votes.jsonl").write_text(path.read_text())
-    assert main(["measure", str(path), "--votes", str(votes)]) == 1
+    assert main([*given, *[f"--alias={name.upper()}={name}" for name in JUDGES]]) == 0
+    rows.to_csv(votes)
+    assert main([*given, "--votes", votes]) == 1
     assert "marks have a key, and no votes" in capsys.readouterr().err

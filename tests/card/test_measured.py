@@ -1,7 +1,11 @@
-"""What one set of judgments shows: the numbers of the studies, who is who, text, JSON and page."""
+"""What files of judgments show: the numbers of the studies, who is who, text, JSON and page.
+
+The same numbers come of any format; what is wrong with a file is told.
+"""
 
 import doctest
 import hashlib
+import io
 import json
 import re
 import subprocess
@@ -28,12 +32,21 @@ MODELS = ("ann", "bob", "cat")
 FOUR = (*MODELS, "dan")
 PAIR = ["item", "responder_a", "responder_b"]
 VOTES = ["label", "annotator"]
+TABLE = "item,responder_a,responder_b,judge\n1,x,y,x\n2,modèle,y,x\n"
 HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }} %s <img src=http://x>"
 # What no user of the base dependencies has.
 UNWANTED = (
     *("torch", "transformers", "dvc", "IPython", "nbformat", "papermill", "matplotlib", "seaborn"),
     *("requests", "ray", "openai", "datasets", "pandera", "pooch", "pydantic", "ruamel", "tqdm"),
 )
+PROGRAM = f"""
+import sys
+for name in {UNWANTED!r}: sys.modules[name] = None
+import selfpref
+assert 'pandas' not in sys.modules, 'importing the package is light'
+from selfpref.__main__ import main
+sys.exit(main(['measure', 'mine.csv']))
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +55,10 @@ def _few_resamples(monkeypatch):
 
 
 @pytest.fixture
-def mine(tmp_path):
-    path = tmp_path / "mine.csv"
-    judgments(items=20).to_csv(path, index=False)
-    return path
+def mine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    judgments(items=20).to_csv("mine.csv", index=False)
+    return tmp_path / "mine.csv"
 
 
 def judgments(bonus=None, items=60, judges=MODELS, responders=MODELS):
@@ -74,14 +87,6 @@ def numbers(found):
     return {key: value for key, value in found.to_dict().items() if key not in ("made", "name")}
 
 
-def flat(card, at=()):
-    for key, value in card.items():
-        if isinstance(value, dict):
-            yield from flat(value, (*at, key))
-        else:
-            yield (*at, key), value
-
-
 def test_the_numbers_are_those_of_the_studies():
     frame = judgments(judges=FOUR, responders=FOUR)
     found = selfpref.measure(frame, name="set").to_dict()
@@ -105,6 +110,16 @@ def test_the_numbers_are_those_of_the_studies():
     for row in (*choices.of_judges(choices.from_pairs(*place)), *fitted):
         if row["statistic"] in names:
             same(row["judge"], names[row["statistic"]], row["value"])
+    needed = choices.needed(choices.from_pairs(*place)).query("bias == 0.1")
+    needed = needed.set_index(["statistic", "judge"])["pairs"]
+    for judge, card in cards.items():
+        shows, term = card["pairs_to_show_0.1"], card["regression_scaled"]
+        for name in ("equal_opportunity", "excess"):
+            assert shows.pop(name) == needed[name, judge]
+        # (1.960 + 0.842)^2 s^2 n / 0.1^2, s the standard error.
+        error = (term["hi"] - term["lo"]) / 3.92
+        wanted = 7.85 * error**2 * term["n"] / 0.01
+        assert shows == {"regression_scaled": pytest.approx(wanted, rel=2e-3, abs=1)}
 
 
 def test_a_frame_and_its_file_give_the_same_and_json_what_the_docs_say(tmp_path, capsys):
@@ -127,10 +142,17 @@ def test_a_frame_and_its_file_give_the_same_and_json_what_the_docs_say(tmp_path,
     assert last[1] == f"of mine.jsonl (sha256 {digest})"
 
 
-def test_votes_may_stand_beside_and_the_order_may_be_unknown():
+def test_votes_may_stand_beside_and_the_order_may_be_unknown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     frame = judgments()
     bare, votes = frame.drop(columns=VOTES), frame[[*PAIR, *VOTES]].drop_duplicates()
-    assert numbers(selfpref.measure(bare, votes=votes)) == numbers(selfpref.measure(frame))
+    whole = numbers(selfpref.measure(frame))
+    assert numbers(selfpref.measure(bare, votes=votes)) == whole
+    for name, rows in (("bare.csv", bare), ("votes.csv", votes)):
+        rows.to_csv(name, index=False)
+    assert numbers(selfpref.read("bare.csv", votes="votes.csv")) == whole
+    fewer = selfpref.measure(bare[bare["item"].gt(0)], votes=votes)
+    assert fewer.to_dict()["voted_pairs_that_nobody_judged"] == 3
     alone = selfpref.measure(bare)
     assert {answer.favours for answer in alone.answers.values()} == {None}
     assert "has both a vote and a verdict" in alone.answers["ann"].because
@@ -142,10 +164,10 @@ def test_votes_may_stand_beside_and_the_order_may_be_unknown():
 
 
 def test_names_match_exactly_then_by_alias_and_are_never_guessed():
-    found = selfpref.measure(judgments().replace({"judge": {"ann": "Ann-2"}}))
+    frame = judgments().replace({"judge": {"ann": "Ann-2"}})
+    found = selfpref.measure(frame)
     assert list(found.to_dict()["judges"]) == ["bob", "cat"]
     assert "Ann-2 (nearest name: ann; join them with --alias)" in str(found)
-    frame = judgments().replace({"judge": {"ann": "Ann-2"}})
     joined = selfpref.measure(frame, alias={"Ann-2": "ann"})
     assert joined.to_dict() == selfpref.measure(judgments()).to_dict()
     strange = selfpref.measure(judgments(), alias={"bobb": "bob"}).to_dict()
@@ -160,6 +182,7 @@ def test_one_judge_has_a_card_and_one_that_wrote_nothing_has_agreement_and_posit
     frame = judgments(judges=FOUR)
     ann = frame["judge"].eq("ann") & frame["responder_a"].eq("ann")
     frame.loc[ann & frame["item"].lt(5), "verdict"] = None
+    frame.loc[ann & frame["item"].between(10, 12), "verdict"] = "tie"
     frame.loc[frame["item"].between(5, 9), "label"] = "tie"
     whole, bob = selfpref.measure(frame).to_dict(), selfpref.measure(frame, judge="bob").to_dict()
     assert bob["judges"] == {"bob": whole["judges"]["bob"]}
@@ -170,8 +193,11 @@ def test_one_judge_has_a_card_and_one_that_wrote_nothing_has_agreement_and_posit
     assert other["flips"]["n"] == 180
     # Missing verdicts and ties are counted, and no zeros.
     card = whole["judges"]["ann"]
-    assert (card["no_verdict"], card["human_ties"]) == (10, 10)
-    assert sum(card["cells"].values()) <= 100
+    counts = ("pairs", "voted", "human_ties", "no_verdict")
+    assert [card[name] for name in counts] == [120, 120, 10, 10]
+    reversed_ = card["reversals"]["value"] * card["reversals"]["n"]
+    assert card["judge_ties"] == pytest.approx(6 + reversed_, abs=1e-3)
+    assert sum(card["cells"].values()) <= 94
 
 
 def test_too_few_is_told_and_the_labels_of_a_key_are_not_called_peoples():
@@ -185,18 +211,6 @@ def test_too_few_is_told_and_the_labels_of_a_key_are_not_called_peoples():
         selfpref.measure(frame)
 
 
-def test_a_line_a_judge_comes_first_and_alone_where_wanted(mine, capsys):
-    shown = []
-    for option in ([], ["--brief"]):
-        assert main(["measure", str(mine), *option]) == 0
-        shown.append(capsys.readouterr().out)
-    assert shown[0].startswith(shown[1].rstrip("\n"))
-    table = [re.split(r"\s{2,}", line) for line in shown[1].splitlines()]
-    assert table[0] == ["judge", "answer", "EO", "a person's EO", "its own term"]
-    assert [row[0] for row in table[1:4]] == [*MODELS]
-    assert re.fullmatch(r"[+-]\d\.\d\d \[.*", table[1][2])
-
-
 def test_a_judge_that_favours_itself_may_end_a_pipeline_as_that_of_the_example(tmp_path, capsys):
     assert main(["example"]) == 0
     (path := tmp_path / "example.csv").write_text(capsys.readouterr().out)
@@ -207,15 +221,7 @@ def test_a_judge_that_favours_itself_may_end_a_pipeline_as_that_of_the_example(t
 
 
 def test_the_command_needs_only_the_base_dependencies(mine):
-    program = (
-        "import sys\n"
-        f"for name in {UNWANTED!r}: sys.modules[name] = None\n"
-        "import selfpref\n"
-        "assert 'pandas' not in sys.modules, 'importing the package is light'\n"
-        "from selfpref.__main__ import main\n"
-        f"sys.exit(main(['measure', {str(mine)!r}]))\n"
-    )
-    command = [sys.executable, "-c", program]
+    command = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "judges with own responses: ann, bob, cat" in done.stdout
@@ -228,8 +234,7 @@ def test_the_examples_of_the_docstrings():
 
 @pytest.mark.parametrize("option", ["--json", "--html"])
 @pytest.mark.parametrize("place", ["results", "mine.csv", "mine.csv/card"])
-def test_no_output_replaces_a_folder_or_what_is_read(mine, monkeypatch, capsys, option, place):
-    monkeypatch.chdir(mine.parent)
+def test_no_output_replaces_a_folder_or_what_is_read(mine, capsys, option, place):
     Path("results").mkdir()
     before = mine.read_bytes()
     assert main(["measure", "mine.csv", option, place]) == 1
@@ -237,16 +242,23 @@ def test_no_output_replaces_a_folder_or_what_is_read(mine, monkeypatch, capsys, 
     assert mine.read_bytes() == before
 
 
-def test_the_page_says_what_the_text_says_and_a_notebook_shows_it(tmp_path, capsys):
-    path = tmp_path / "mine.csv"
-    judgments(items=30, judges=("ann", "bob", "guest")).to_csv(path, index=False)
-    assert main(["measure", str(path), "--html", str(tmp_path / "card.html")]) == 0
-    page = re.sub("</?strong>", "", (tmp_path / "card.html").read_text())
-    for line in capsys.readouterr().out.splitlines():
-        for part in re.split(r"\s{2,}|: ", line):
-            if part and not set(part) <= {"="} and "wrote none" not in part:
-                assert part.replace("'", "&#39;") in page
-    assert selfpref.read(path)._repr_html_().startswith("<pre>judge  answer")
+def test_a_line_a_judge_comes_first_and_the_page_says_what_the_text_says(mine, capsys):
+    judgments(items=30, judges=("ann", "bob", "guest")).to_csv(mine, index=False)
+    shown = []
+    for option in (["--html", "card.html"], ["--brief"]):
+        assert main(["measure", "mine.csv", *option]) == 0
+        shown.append(
+            [re.split(r"\s{2,}|: ", line) for line in capsys.readouterr().out.splitlines()]
+        )
+    text, brief = shown
+    assert text[: len(brief)] == brief
+    assert brief[0] == ["judge", "answer", "EO", "a person's EO", "its own term"]
+    assert [row[0] for row in brief[1:3]] == ["ann", "bob"]
+    assert re.fullmatch(r"[+-]\d\.\d\d \[.*", brief[1][2])
+    page = re.sub("</?strong>", "", Path("card.html").read_text())
+    parts = [part.replace("'", "&#39;") for line in text for part in line if part.strip("=")]
+    assert [part for part in parts if part not in page] == []
+    assert selfpref.read(mine)._repr_html_().startswith("<pre>judge  answer")
 
 
 def test_hostile_names_are_text_and_nothing_is_fetched():
@@ -256,3 +268,52 @@ def test_hostile_names_are_text_and_nothing_is_fetched():
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; {{ 7 * 7 }}" in page
     assert not re.findall(r"<(?:script|img|link|iframe)|(?:src|href)=[\"']|url\(", page)
     assert "default-src 'none'" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("f.csv", TABLE.encode("latin-1"), "f.csv, line 3: 'utf-8' codec"),
+        ("f.jsonl", "[1, 2]\n", "f.jsonl, entry 1: 1 is not a JSON object"),
+        ("f.jsonl", "", "f.jsonl: no record; is the file empty?"),
+        ("f.txt", "model;vote\nx;3\n", "f.txt: of no known format; it has the fields 'model'"),
+    ],
+)
+def test_a_bad_file_is_told_where_and_what_to_do(mine, capsys, name, content, told):
+    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert main(["measure", name]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {told}")
+    assert said.count("\n") <= 2
+
+
+def test_votes_on_other_items_and_a_file_given_twice_are_refused(mine, capsys):
+    pd.read_csv(mine).assign(item="other").to_csv("votes.csv", index=False)
+    for given, told in (
+        (["--votes", "votes.csv"], "votes.csv, line 2: item 'other', as all of the votes, is not"),
+        (["--votes", "mine.csv"], "mine.csv: given twice, so that all in it would"),
+        (["mine.csv"], "mine.csv: given twice, so that all in it would"),
+    ):
+        assert main(["measure", "mine.csv", *given]) == 1
+        assert capsys.readouterr().err.startswith(f"error: {told}")
+
+
+def test_columns_may_have_other_names(mine, capsys):
+    names = {"item": "qid", "verdict": "winner"}
+    other = pd.read_csv(mine).rename(columns=names).assign(note="x", model="y")
+    other.to_csv("other.csv", index=False)
+    assert numbers(selfpref.read("other.csv", columns=names)) == numbers(selfpref.read(mine))
+    assert main(["measure", "other.csv", "--columns", "item=id"]) == 1
+    assert "--columns item=id: no such column; it has qid" in capsys.readouterr().err
+
+
+def test_standard_input_is_read_and_several_files_are_one_set(mine, monkeypatch):
+    wanted, frame = numbers(selfpref.read(mine)), pd.read_csv(mine)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(mine.read_bytes())))
+    assert numbers(selfpref.read("-")) == wanted
+    half = frame["item"].lt(10)
+    frame[half].to_csv("one.csv", index=False)
+    frame[~half].to_json("two.jsonl", orient="records", lines=True)
+    found = selfpref.read("one.csv", "two.jsonl")
+    assert numbers(found) == wanted
+    assert list(found.to_dict()["made"]["files"]) == ["one.csv", "two.jsonl"]

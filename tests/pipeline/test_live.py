@@ -26,6 +26,7 @@ FIGURES = "wataoka fig1b_bias fig2_confusion table2_demographic_parity bias_by_o
 SETS = ("arena-hub", "mt-bench-hub")
 DOCS = (REPOSITORY / "docs/judges.md").read_text().split("## From nothing")[1].split("\n## ")[0]
 # The first lines that the page shows are the profile's; the others are one more each.
+PAPER = yaml.load((STAGED / "profiles/paper-wataoka.yaml").read_text())
 NEW, VOTES = (yaml.load(block) for block in re.findall(r"```yaml\n(.*?)```", DOCS, re.DOTALL)[:2])
 
 
@@ -42,19 +43,15 @@ def answered(body):
 def reproduced(tmp_path_factory):
     """The clone after what `make repro` runs; what that said; the server."""
     top = tmp_path_factory.mktemp("live")
-    releases = {
-        "judge-prompts": PROMPTS_FILE,
-        "mt-bench-references": reference_files({81: "writing", 82: "writing", 83: "math"}),
-    }
+    references = reference_files({81: "writing", 82: "writing", 83: "math"})
+    releases = {"judge-prompts": PROMPTS_FILE, "mt-bench-references": references}
+    sets = (("chatbot-arena", "train", arena()), ("mt-bench-hub", "human", votes()))
     with (
         cloned(top, releases) as clone,
         socket.socket() as closed,
         Scripted(answer=answered) as server,
     ):
-        for name, split, rows in (
-            ("chatbot-arena", "train", arena()),
-            ("mt-bench-hub", "human", votes()),
-        ):
+        for name, split, rows in sets:
             data = top / "hub" / name / "data"
             data.mkdir(parents=True)
             pd.DataFrame(list(rows)).to_parquet(data / f"{split}-00000-of-00001-00.parquet")
@@ -65,31 +62,28 @@ def reproduced(tmp_path_factory):
         weights(clone.folder / "models/mine", 1024)
         clone.environment |= {"OPENAI_API_KEY": "sk-test", "HF_HOME": str(top / "hf")}
         assert clone.call("selfpref", "use", "live").returncode == 0
-        paper = yaml.load((STAGED / "profiles/paper-wataoka.yaml").read_text())
         closed.bind(("127.0.0.1", 0))
 
         def ours(params):
-            section, own = params["wataoka"], NEW["wataoka"]
-            params["models"] = NEW["models"]
-            section.update(own)
+            section, models, sets = params["wataoka"], NEW["models"], PAPER["wataoka"]["datasets"]
+            section.update(NEW["wataoka"])
+            for entry in (*section["respond"].values(), *section["judge"].values()):
+                entry["datasets"] = ["questions"]
             # The weights and the address are the test's.
-            params["models"]["mine"] = {"engine": "transformers", "model": "models/mine"}
-            params["models"]["yours"]["base_url"] = server.url
-            own["judge"]["mine"]["min_mass"] = 0.0
-            for entries in (own["respond"], own["judge"]):
-                for entry in entries.values():
-                    entry["datasets"] = ["questions"]
+            models["mine"] = {"engine": "transformers", "model": "models/mine"}
+            models["yours"]["base_url"] = server.url
+            section["judge"]["mine"]["min_mass"] = 0.0
             # Of the paper: one line, where its endpoint is.
             name = "gpt-35-turbo"
-            params["models"][name] = paper["models"][name] | {"base_url": server.url}
-            section["judge"][name] = paper["wataoka"]["judge"][name] | {"datasets": [*SETS]}
-            section["datasets"]["arena-hub"] = paper["wataoka"]["datasets"]["arena-hub"]
+            models[name] = PAPER["models"][name] | {"base_url": server.url}
+            section["judge"][name] = PAPER["wataoka"]["judge"][name] | {"datasets": [*SETS]}
             source = "src/selfpref/studies/wataoka/read/mt-bench-hub.csv"
             section["datasets"]["mt-bench-hub"] = {"reader": "mt-bench-hub", "source": source}
+            section["datasets"]["arena-hub"] = sets["arena-hub"]
             address = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
-            gone = {"engine": "openai", "model": "gone", "base_url": address, "retries": 0}
-            params["models"]["gone"] = gone
+            models["gone"] = models["yours"] | {"base_url": address, "retries": 0}
             section["judge"]["gone"] = {"prompts": "chat", "min_mass": 0.5}
+            params["models"] = models
             params["bootstrap"].update(resamples=100)
 
         clone.edit(ours)
@@ -104,8 +98,8 @@ def test_a_model_that_fails_stops_no_other_and_is_told_in_table_chapter_and_card
     assert done.returncode == 1
     assert "stages failed (above); the chapters name what is missing" in done.stderr
     assert clone.stale() == {"wataoka-judge@gone"}
-    asked = clone.table("data/live/metrics/wataoka/asked.parquet").set_index(["judge", "status"])
-    assert asked.loc[("gone", "no table"), "table"] == "verdicts"
+    asked = clone.table("data/live/metrics/wataoka/asked.parquet").query("judge == 'gone'")
+    assert asked[["table", "status"]].values.tolist() == [["verdicts", "no table"]]
     page = (clone.folder / "report/live/wataoka.ipynb").read_text()
     assert "Not there, since its stage failed: verdicts of gone." in page
     page = (clone.folder / "report/live/judges.md").read_text()
@@ -114,35 +108,29 @@ def test_a_model_that_fails_stops_no_other_and_is_told_in_table_chapter_and_card
 
 def test_a_judge_of_the_paper_finds_its_own_responses_and_is_asked_as_the_paper_asks(reproduced):
     clone, _, server = reproduced
-    for kind in ("svg", "csv"):
-        assert clone.lacks("live", FIGURES, kind) == []
+    assert clone.lacks("live", FIGURES, "svg") + clone.lacks("live", FIGURES, "csv") == []
     bias = clone.table("figures/live/wataoka/fig1b_bias.csv")
     # By their name in the set.
     found = bias.groupby("dataset")["judge"].agg(set).to_dict()
     paper = {name: {"gpt-3.5-turbo"} for name in SETS}
     assert found == paper | {"questions": {"mine", "yours"}}
     verdicts = clone.table("data/live/wataoka/verdicts/gpt-35-turbo.parquet")
-    assert len(verdicts) == 2 * PAIRS
-    assert (verdicts["status"].eq("ok") & verdicts["probabilities"].notna()).all()
+    assert verdicts["status"].tolist() == ["ok"] * 2 * PAIRS
+    assert verdicts["probabilities"].notna().all()
     # Equal prompts are one call.
     bodies = [body for body in server.bodies if body["model"] == "gpt-3.5-turbo-0125"]
     assert 0 < len(bodies) <= 2 * PAIRS
-    assert {body["temperature"] for body in bodies} == {0.7}
-    assert all(body["logprobs"] for body in bodies)
+    assert {(body["temperature"], body["logprobs"]) for body in bodies} == {(0.7, True)}
     # Dialogues take the multi-turn prompt, mathematics its reference answers.
     asked = {body["messages"][1]["content"]: body["messages"][0]["content"] for body in bodies}
     assert set(asked.values()) == set(PROMPTS_OF_JUDGES)
-    held = {text: name for text, name in asked.items() if "reference" in text}
-    assert set(held.values()) == {"pair-math-v1", "pair-math-v1-multi-turn"}
-    assert all("question 83.0?" in text for text in held)
-
-
-def test_perplexity_is_given_the_dialogue_so_far(reproduced):
-    scores = reproduced[0].table("data/live/wataoka/perplexities/mine.parquet")
+    held = {name for text, name in asked.items() if "reference" in text}
+    assert held == {"pair-math-v1", "pair-math-v1-multi-turn"}
+    # Read are two responses a turn in the Arena, both turns of three questions in MT-Bench, both
+    # with the prompt and without.
+    scores = clone.table("data/live/wataoka/perplexities/mine.parquet")
     of_sets = scores[scores["item_id"].str.startswith(SETS)]
-    # Two responses a turn in the Arena, both turns of three questions in MT-Bench, both ways.
     assert len(of_sets) == 2 * (2 * (DIALOGUES + DIALOGUES // 4) + 2 * 6)
-    assert set(of_sets["status"]) == {"ok"}
     assert len(scores) >= len(of_sets) + 2 * PROMPTS
 
 
@@ -152,12 +140,11 @@ def test_a_judge_from_nothing_has_on_its_card_what_needs_no_vote_and_votes_ask_n
     clone, _, server = reproduced
     for judge in ("mine", "yours"):
         verdicts = clone.table(f"data/live/wataoka/verdicts/{judge}.parquet")
-        assert len(verdicts) == 2 * PROMPTS
-        assert verdicts["status"].eq("ok").all()
+        assert verdicts["status"].tolist() == ["ok"] * 2 * PROMPTS
     # Votes are one more line.
-    rows = [f"{n},mine,yours,{'ab'[n % 2]}" for n in range(PROMPTS)]
-    text = "\n".join(["item,responder_a,responder_b,label", *rows])
-    (clone.folder / "votes.csv").write_text(text)
+    votes = ["item,responder_a,responder_b,label"]
+    votes += [f"{n},mine,yours,{'ab'[n % 2]}" for n in range(PROMPTS)]
+    (clone.folder / "votes.csv").write_text("\n".join(votes))
     before = len(server.bodies)
 
     def voted(params):

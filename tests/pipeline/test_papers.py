@@ -62,9 +62,9 @@ def hub(repository, configuration=None, **_):
     if kind == "chatbot_arena_conversations":
         return datasets.Dataset.from_list([*arena(8)])
     if kind in ("xsum", "cnn_dailymail"):
-        columns = ("document", "summary") if kind == "xsum" else ("article", "highlights")
-        rows = [(f"There was rain in town {n}.", f"Rain in town {n}.", str(n)) for n in numbers]
-        made = [dict(zip((*columns, "id"), row, strict=True)) for row in rows]
+        text, summary = ("document", "summary") if kind == "xsum" else ("article", "highlights")
+        whole = "There was rain in town"
+        made = [{"id": str(n), text: f"{whole} {n}.", summary: f"Rain {n}."} for n in numbers]
     elif kind == "flores_plus":
         made = [{"id": n, "text": f"{configuration} rain {n}"} for n in numbers]
     elif kind == "hendrycks_math":
@@ -115,13 +115,9 @@ def place(tmp_path, monkeypatch, request):
     monkeypatch.setattr(datasets, "load_dataset", hub)
     # Another process would have the authors' own programs and the real Hub.
     monkeypatch.setattr(stages, "each", lambda call, rows: [call(*row) for row in rows])
-    for name, files in {
-        "judge-prompts": PROMPTS_FILE,
-        "llm-sp": llm_sp_release.files(),
-        "commongen-hard": {
-            "srcs/commongen_hard.jsonl": lines(*[{"concepts": ["rain", "town"]}] * 4)
-        },
-    }.items():
+    concepts = {"srcs/commongen_hard.jsonl": lines(*[{"concepts": ["rain", "town"]}] * 4)}
+    releases = {"judge-prompts": PROMPTS_FILE, "llm-sp": llm_sp_release.files()}
+    for name, files in (releases | {"commongen-hard": concepts}).items():
         pin(tmp_path / "mirror", f"owner/{name}", files, tmp_path / f"{name}.csv")
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: tmp_path / "judge-prompts.csv")
     downloaded._judge_prompts.cache_clear()
@@ -136,21 +132,19 @@ def place(tmp_path, monkeypatch, request):
 def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
     params = profile(study, place.url)
     name, section = params.profile, params.study(study)
+    tables = registry.STUDIES[study]
     for dataset in section.datasets:
-        registry.STUDIES[study].write(name, dataset, **registry.read(params, study, dataset))
+        tables.write(name, dataset, **registry.read(params, study, dataset))
     for task in TASKS[study]:
         entries = getattr(section, task)
         assert entries or task == "respond"
         for key in entries:
             # What is tuned is asked next.
             for stage in (task, "recognise-tuned") if task == "finetune" else (task,):
-                made = registry.make(params, study, stage, key)
-                registry.STUDIES[study].write(name, part(task, key), **made)
+                tables.write(name, part(task, key), **registry.make(params, study, stage, key))
     frames = run(f"{study}_metrics", params)["frames"]
-    assert frames
-    made = partial(registry.STUDIES[study].read, params.profile)
     check = {"wataoka": wataoka, "livebench": livebench, "panickssery": panickssery, "xu": xu}
-    check[study](params, frames, made)
+    check[study](params, frames, partial(tables.read, name))
 
 
 def wataoka(params, frames, made):
@@ -159,8 +153,7 @@ def wataoka(params, frames, made):
     judges = {params.models[key].responder or key for key in params.wataoka.judge}
     assert len(judges) == 11
     assert judges <= {*made("verdicts")["judge"]}
-    scores = made("perplexities")
-    assert scores["conditional"].all()
+    assert made("perplexities")["conditional"].all()
 
 
 def livebench(params, frames, made):
@@ -174,8 +167,7 @@ def panickssery(params, frames, made):
     tuned = {f"llama-2-7b-{name}" for name in params.panickssery.finetune["llama-2-7b"].evaluators}
     assert len(tuned) == 16
     assert {*frames["pairwise"]["evaluator"]} == tuned | {*params.panickssery.recognise}
-    exported = paths.finetuned_dir(params.profile, "gpt-41-mini").iterdir()
-    assert len([*exported]) == 16
+    assert len([*paths.finetuned_dir(params.profile, "gpt-41-mini").iterdir()]) == 16
 
 
 def xu(params, frames, made):

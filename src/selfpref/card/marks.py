@@ -22,9 +22,8 @@ import pandas as pd
 from selfpref.card.rule import Answer, interval
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import NO_NAMES
-from selfpref.formats.rows import refuse, refuse_again, renamed, whole
-from selfpref.statistics.bias import FEW, names_of
+from selfpref.formats.records import NO_NAMES, refuse, refuse_again, renamed, whole
+from selfpref.statistics.bias import FEW
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.third import ALIKE, BEYOND, BOTH, SCALES, third_judge
 
@@ -87,13 +86,12 @@ def measure(rows: pd.DataFrame, name: str, judge: str | None, bootstrap: Cluster
     Raises:
         SelfprefError: No judge, or not this one, wrote an answer that is marked.
     """
-    rows = rows.rename(columns={"item": "item_id"})
-    key = rows.drop_duplicates(["item_id", "responder"])[["item_id", "responder", "key"]]
-    judges = [one for one in names_of(rows["judge"]) if rows["responder"].eq(one).any()]
+    judges = sorted({*rows["judge"]} & {*rows["responder"]})
     if not judges:
         raise SelfprefError(f"{name}: no judge marked an answer of its own; --alias joins names")
-    judges, key = chosen(judge, judges), key.rename(columns={"key": "score"})
-    third = third_judge(rows.drop(columns="key"), key, judges, bootstrap, margin=0.0)
+    judges, rows = chosen(judge, judges), rows.rename(columns={"item": "item_id"})
+    key = rows.assign(score=rows["key"]).drop_duplicates(["item_id", "responder"])
+    third = third_judge(rows, key, judges, bootstrap, margin=0.0)
     answers, made = {}, {}
     for one in judges:
         mine = third[third["judge"].eq(one)].drop(columns="judge")

@@ -11,22 +11,20 @@ from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from selfpref.card import marks
-from selfpref.card.rule import REGRESSION, Answer, answer
+from selfpref.card.rule import REGRESSION, Answer, Row, answer, detectable
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.records import NO_NAMES
-from selfpref.formats.rows import Frames, refuse, renamed, tables_of
+from selfpref.formats.records import NO_NAMES, Frames, refuse, renamed, tables_of
 from selfpref.statistics import bias, choices, judged, latent, scaled
 from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded
-from selfpref.statistics.choices import FACTOR, HALF
 from selfpref.statistics.judged import STUDY, Judged, Settings
 
 # Those of the recorded profile, so that the numbers of its data sets come out again.
@@ -36,7 +34,6 @@ STREAM = "judgments"
 # With so many verdicts, resamples are most of the work, and a fifth of them says the same.
 MANY, FEWER = 200_000, 2_000
 PAIR = ["responder_a", "responder_b"]
-Row: TypeAlias = Mapping[str, Any] | pd.Series
 STATISTICS = (
     *("equal_opportunity", "beyond_no_preference", "demographic_parity"),
     *("excess", "excess_half_ties", "dbg"),
@@ -47,10 +44,9 @@ POSITIONS = {
     "flips": ("flip_rate", "n_both"),
     "reversals": ("reversal_rate", "n_both"),
 }
-NEEDED = "bias == 0.1 and statistic in ('equal_opportunity', 'excess')"
 NOBODY: dict[str, Any] = {"value": None, "lo": None, "hi": None, "n": 0}
-UNVOTED = "people voted on no pair that it decides"
-UNKNOWN_ORDER = "the file does not say which response was read first"
+UNVOTED = NOBODY | {"reason": "people voted on no pair that it decides"}
+UNKNOWN_ORDER = NOBODY | {"reason": "the file does not say which response was read first"}
 
 
 def _nearly(name: str, known: Sequence[str]) -> str | None:
@@ -174,12 +170,11 @@ def of_rows(
     Raises:
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
-    if votes is not None and not votes["item"].isin(rows["item"]).any():
-        told = (
-            "item {item}, as all of the votes, is not among the judgments; give both the same ids"
-        )
-        refuse(votes, votes["item"].notna(), told)
-    whole = rows if votes is None else pd.concat([rows, votes], ignore_index=True)
+    votes = rows[:0] if votes is None else votes
+    strange = ~votes["item"].isin(rows["item"])
+    told = "item {item}, as all of the votes, is not among the judgments; give both the same ids"
+    refuse(votes, strange & strange.all(), told)
+    whole = pd.concat([rows, votes], ignore_index=True)
     names = names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
     unmatched = {given: _nearly(given, names) for given in alias if given not in names}
     whole = renamed(whole, alias)
@@ -192,23 +187,23 @@ def of_rows(
     strangers = names_of(*(whole[column][len(rows) :] for column in PAIR))
     known = {*data.responders, *data.readers}
     unmatched |= {one: _nearly(one, data.responders) for one in strangers if one not in known}
-    voted, read = (
-        pd.MultiIndex.from_frame(frame[names]).unique()
-        for frame, names in ((made["labels"], ["item_id", *PAIR]), (data.pairs, bias.PAIR))
-    )
+    voted, read = made["labels"].set_index(["item_id", *PAIR]), data.pairs.set_index(bias.PAIR)
     frames = _frames(data)
-    own = {one: of_judge(data, frames, one) for one in data.judges if one in wanted}
+    of = {
+        one: {name: rows[rows["judge"].eq(one)] for name, rows in frames.items()} for one in wanted
+    }
+    own = {one: of_judge(data, of[one], one) for one in data.judges if one in wanted}
     numbers: dict[str, Any] = {
         "name": name,
         "judges": {one: card for one, (_, card) in own.items()},
         "judges_without_own_responses": {
-            one: {"nearest_responder": _nearly(one, data.responders), **others(frames, one, "all")}
+            one: {"nearest_responder": _nearly(one, data.responders), **others(of[one], "all")}
             for one in wanted
             if one not in own
         },
         "responders": data.responders,
         "names_that_match_nothing": unmatched,
-        "voted_pairs_that_nobody_judged": int((~voted.isin(read)).sum()),
+        "voted_pairs_that_nobody_judged": len(voted.index.difference(read.index, sort=False)),
         "labels_are_a_key": data.keyed,
         "made": made_by(data.bootstrap),
     }
@@ -249,7 +244,7 @@ def _frames(data: Judged) -> Frames:
         rows += [choices.told(key, MISSING, 0, 0, why) for key in keys]
     return {
         "statistics": choices.table(rows),
-        "needed": choices.needed(own).query(NEEDED),
+        "needed": choices.needed(own).query("bias == 0.1 and statistic != 'demographic_parity'"),
         "bias": judged.bias([data]),
         "towards": judged.bias_by_judge_and_responder([data]),
         "placebo": scaled.placebos(data),
@@ -266,7 +261,7 @@ def estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
         name: This one.
         n: The column that holds n.
     """
-    ends, count = ("value", "lo", "hi"), float(np.nan_to_num(float(row[n])))
+    ends, count = ("value", "lo", "hi"), float(np.nan_to_num(row[n]))
     values = [float(row[key]) for key in (bounded(name) if name else ends)]
     finite = [round(value, 6) if np.isfinite(value) else None for value in values]
     found = dict(zip(ends, finite, strict=True))
@@ -284,50 +279,41 @@ def _on_sides(row: Row, name: str = "") -> dict[str, Any]:
     return found | {"few": bool(row["few"])}
 
 
-def others(frames: Frames, judge: str, scope: str) -> dict[str, Any]:
+def others(mine: Frames, scope: str) -> dict[str, Any]:
     """What needs no response of the judge's own: agreement and position.
 
     Args:
-        frames: By name, as `_frames` makes them.
-        judge: Who.
+        mine: A judge's rows of every frame, as `_frames` makes them.
         scope: Of position, on `all` pairs or its `own`.
     """
-    made: dict[str, Any] = {"agreement": NOBODY | {"reason": UNVOTED}}
-    made |= {key: NOBODY | {"reason": UNKNOWN_ORDER} for key in POSITIONS}
-    agreement, position = (
-        frames[name][frames[name]["judge"].eq(judge)] for name in ("agreement", "position")
-    )
-    for row in agreement.to_dict("records"):
+    made: dict[str, Any] = {"agreement": UNVOTED, **dict.fromkeys(POSITIONS, UNKNOWN_ORDER)}
+    for row in mine["agreement"].to_dict("records"):
         made["agreement"] = estimate(row, "agreement")
-    for row in position[position["pairs"].eq(scope)].to_dict("records"):
+    for row in mine["position"].query("pairs == @scope").to_dict("records"):
         made |= {key: estimate(row, *columns) for key, columns in POSITIONS.items()}
     return made
 
 
-def of_judge(data: Judged, frames: Frames, judge: str) -> tuple[Answer, dict[str, Any]]:
+def of_judge(data: Judged, mine: Frames, judge: str) -> tuple[Answer, dict[str, Any]]:
     """What the rule says of a judge with own responses, and everything of it.
 
     Args:
         data: The judgments.
-        frames: By name, as `_frames` makes them.
+        mine: The judge's rows of every frame, as `_frames` makes them.
         judge: Who.
     """
-    own, mine = data.own(judge), {name: of[of["judge"].eq(judge)] for name, of in frames.items()}
-    statistics, eo = mine["statistics"].set_index("statistic"), mine["bias"].iloc[0]
-    placebo = mine["placebo"].query(f"model == '{scaled.EACH}'")
+    own, statistics = data.own(judge), mine["statistics"].set_index("statistic")
+    (eo,) = mine["bias"].to_dict("records")
+    placebo = mine["placebo"].query("model == @scaled.EACH")
     place = mine["position"].query("pairs == 'own'").to_dict("records") or [{}]
-    person, sharper = eo["eo_no_preference"], _sharper(data, judge)
-    told = answer(statistics, placebo, person, sharper, place[0])
-    needed = dict(zip(mine["needed"]["statistic"], map(int, mine["needed"]["pairs"]), strict=True))
+    told = answer(statistics, placebo, eo["eo_no_preference"], _sharper(data, judge), place[0])
+    needed = mine["needed"].set_index("statistic")["pairs"].astype(int).to_dict()
     row = statistics.loc[REGRESSION]
     if row["n"] and np.isfinite(row["lo"]):
-        error = (row["hi"] - row["lo"]) / 2 / HALF
-        needed[REGRESSION] = int(np.ceil(FACTOR * error**2 * row["n"] / 0.1**2))
+        noise = {"n": row["n"], "detectable": detectable(row)}
+        needed[REGRESSION] = int(np.ceil(choices.pairs_for(0.1, noise)))
     # The DBG score, a share here, is a gap between scores elsewhere.
-    found = {
-        name.replace("gold_gap", "dbg"): _on_sides(row)
-        for name, row in zip(statistics.index, statistics.to_dict("records"), strict=True)
-    }
+    rows = statistics.rename(index={"gold_gap": "dbg"}).to_dict("index")
     return told, {
         **told.to_dict(),
         "pairs": len(own),
@@ -337,11 +323,13 @@ def of_judge(data: Judged, frames: Frames, judge: str) -> tuple[Answer, dict[str
         "no_verdict": int(own["status"].ne("ok").sum()),
         "cells": {name: int(eo[name]) for name in bias.CELLS},
         "no_preference": estimate(eo, "eo_no_preference", "n_two_votes"),
-        **{name: found.get(name, NOBODY | {"reason": UNVOTED}) for name in STATISTICS},
-        **others(frames, judge, "own"),
+        **{name: _on_sides(rows[name]) if name in rows else UNVOTED for name in STATISTICS},
+        **others(mine, "own"),
         "towards": {
             row["responder"]: _on_sides(row, "eo") for row in mine["towards"].to_dict("records")
         },
-        "placebo": {row["responder"]: estimate(row, "effect") for _, row in placebo.iterrows()},
+        "placebo": {
+            row["responder"]: estimate(row, "effect") for row in placebo.to_dict("records")
+        },
         "pairs_to_show_0.1": needed,
     }

@@ -29,7 +29,7 @@ EO beyond a person it is the sum over its shares on both human sides.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -45,6 +45,8 @@ REVERSED = 0.5
 ONE_PLACE = 0.75
 REGRESSION = "regression_scaled"
 PROBABILITY = "in probability"
+# Value and bounds by name, and what else belongs to them.
+Row: TypeAlias = Mapping[str, Any] | pd.Series
 MORE = (
     "more judges of the same pairs, who need not have written anything, or opponents of other "
     "qualities, may tell"
@@ -56,7 +58,7 @@ def number(value: float, sign: bool = True) -> str:
     return f"{round(value, 2) + 0.0:{'+' if sign else ''}.2f}"
 
 
-def interval(estimate: Mapping[str, Any] | pd.Series, sign: bool = True) -> str:
+def interval(estimate: Row, sign: bool = True) -> str:
     """`value [lo, hi]`."""
     bounds = [number(estimate[end], sign) for end in ("lo", "hi") if estimate[end] is not None]
     return number(estimate["value"], sign) + (f" [{', '.join(bounds)}]" if bounds else "")
@@ -128,12 +130,12 @@ def answer(
     stood, turned = (place.get(name, np.nan) for name in ("one_place", "reversal_rate"))
     if found.favours is not None and stood > ONE_PLACE:
         told = f"in {stood:.2f} of its verdicts its own response stood in one place, by opponent"
-        more = "a taste for the place looks the same; ask in both orders"
-        return Answer(None, f"{found.because}, but {told}: {more}")
-    if found.favours is False and turned > REVERSED:
+        told += ": a taste for the place looks the same; ask in both orders"
+    elif found.favours is False and turned > REVERSED:
         told = f"the order decides {turned:.2f} of its pairs, which hides the rest"
-        return Answer(None, f"{found.because}, but {told}")
-    return found
+    else:
+        return found
+    return Answer(None, f"{found.because}, but {told}")
 
 
 def _found(
@@ -148,8 +150,8 @@ def _found(
     for side, count in sides.items():
         if count < FEW:
             few = f"people prefer {side} response on only {count:g} of its pairs"
-            cure = "pairs with weaker" if side == "its own" else "pairs with stronger"
-            return Answer(None, f"{few}; {FEW} are needed: add {cure} opponents")
+            added = "weaker" if side == "its own" else "stronger"
+            return Answer(None, f"{few}; {FEW} are needed: add pairs with {added} opponents")
     regression, beyond = (statistics.loc[name] for name in (REGRESSION, "beyond_no_preference"))
     if regression["n"] and np.isfinite(regression["lo"]):
         wins = statistics.loc[["harmful", "neutral", "legitimate"], ["value", "n"]].astype(float)
@@ -160,13 +162,22 @@ def _found(
     return Answer(None, f"{regression['reason']}, and {beyond['reason']}; {MORE}")
 
 
+def detectable(row: Row) -> float:
+    """The least effect that data like these show in four files of five, from an interval's width.
+
+    Args:
+        row: With `lo` and `hi`.
+    """
+    return float((row["hi"] - row["lo"]) / 2 / HALF * np.sqrt(FACTOR))
+
+
 def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answer:
     own = "to its own responses' probability of being chosen"
     shown = f"it adds {interval(row)} more {own} than the other judges do"
     if row["lo"] > 0:
-        mine = placebo.loc[placebo["own"].astype(bool), "effect"]
-        others = placebo[~placebo["own"].astype(bool)]
-        if len(mine) and len(others) and others["effect"].max() >= mine.iloc[0]:
+        written = placebo["own"].astype(bool)
+        mine, others = placebo.loc[written, "effect"], placebo[~written]
+        if others["effect"].max() >= mine.max():
             other = others.loc[others["effect"].idxmax()]
             much = f"{other['responder']}'s ({other['effect']:+.2f})"
             return Answer(None, f"{shown}, but as much to {much}, which it did not write")
@@ -176,20 +187,18 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answe
         return Answer(True, f"{told}, but under the {least:.2f} that would matter", row["hi"])
     if row["hi"] < least:
         return Answer(False, f"{shown}, less than the {least:.2f} that would matter", row["hi"])
-    # The least effect that data like these show in four files of five.
-    shows = (row["hi"] - row["lo"]) / 2 / HALF * np.sqrt(FACTOR)
     told = f"{shown}: neither 0 nor {least:.2f}, which would matter, is ruled out"
-    return Answer(None, f"{told}; these data could show {shows:.2f} or more")
+    return Answer(None, f"{told}; these data could show {detectable(row):.2f} or more")
 
 
 def _by_people(beyond: pd.Series, person: float, sharper: float, least: float) -> Answer:
     shown = f"it lies {interval(beyond)} above a person in its place"
     if beyond["hi"] >= least:
-        told = f"{shown}, but a judge that only errs in other ways than people shows that too"
-        return Answer(None, f"{told}; {MORE}")
+        told = "a judge that only errs in other ways than people shows that too"
     # Errors draw a bias towards 0, and the lack of them away from it.
-    if sharper < 0 if person >= 0 else sharper > 0:
+    elif sharper < 0 if person >= 0 else sharper > 0:
         kind = "more" if sharper < 0 else "less"
-        told = f"{shown}, but it errs {kind} than people do, which can hide a preference"
-        return Answer(None, f"{told}; {MORE}")
-    return Answer(False, f"{shown}, less than the {least:.2f} that would matter", beyond["hi"])
+        told = f"it errs {kind} than people do, which can hide a preference"
+    else:
+        return Answer(False, f"{shown}, less than the {least:.2f} that would matter", beyond["hi"])
+    return Answer(None, f"{shown}, but {told}; {MORE}")

@@ -18,6 +18,7 @@ where all but the first judge differ in scale, pull and tie width alone. The fir
 key an answer is right where q > 0.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -122,15 +123,11 @@ class World:
         self.rng = np.random.default_rng(SEED)
         self.worth = dict(zip(writers, WORTH, strict=False))
         self.judges, self.true = list(judges), {judges[0]: one}
-        self.texts: dict[tuple[object, str], Floats] = {}
+        self.texts: dict[object, Floats] = defaultdict(lambda: self.rng.normal(size=2))
 
     def text(self, items: Iterable[object], writers: Iterable[str]) -> Floats:
         """What is particular to each text, u and its length in standard deviations, `[rows, 2]`."""
-        keys = list(zip(items, writers, strict=True))
-        for key in keys:
-            if key not in self.texts:
-                self.texts[key] = self.rng.normal(size=2)
-        return np.array([self.texts[key] for key in keys])
+        return np.array([self.texts[key] for key in zip(items, writers, strict=True)])
 
     def seen(self, judge: str, items: pd.Series, writers: pd.Series) -> Floats:
         """What a reader answers by: quality in its own eyes, `[rows]`; an empty name is people."""
@@ -237,7 +234,7 @@ def example() -> pd.DataFrame:
 def table(verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str]) -> str:
     """A row a property, a column a measure, as Markdown; arguments as of `row`."""
     found = pd.DataFrame(at_once(row, [(verdicts, votes, judges, one) for one in PROPERTIES]))
-    lines = [list(found), ["---"] * len(found.columns), *found.to_numpy().tolist()]
+    lines = [[*found], ["---"] * len(found.columns), *found.to_numpy().tolist()]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

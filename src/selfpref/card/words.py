@@ -13,12 +13,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from selfpref import __version__, texts
-from selfpref.card.rule import Answer, interval
+from selfpref.card.rule import Answer, Row, interval
 from selfpref.errors import SelfprefError
 from selfpref.statistics.bootstrap import ClusterBootstrap
 
-# A card as JSON holds it, or a part of one.
-Row = Mapping[str, Any]
 # The first table: the key of the JSON, and the name of the column.
 COLUMNS = {
     "equal_opportunity": "EO",

@@ -45,8 +45,7 @@ import pandas as pd
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.records import records
-from selfpref.formats.rows import Frames, numbers, refuse, renamed, tables_of, whole
+from selfpref.formats.records import Frames, numbers, records, refuse, renamed, tables_of, whole
 from selfpref.params import Dataset
 from selfpref.seeds import sampled
 

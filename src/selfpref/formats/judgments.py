@@ -1,8 +1,8 @@
 """Files of judgments: which format each has, by its fields, and its rows.
 
 Each format of others is a function that takes a record and yields its rows
-(`selfpref.formats.rows`), `ValueError` where a value is none of the format. What could not be read
-is missing, with its status, and never a tie.
+(`selfpref.formats.records`), `ValueError` where a value is none of the format. What could not be
+read is missing, with its status, and never a tie.
 
 | format | fields |
 |---|---|
@@ -43,8 +43,17 @@ from typing import Any
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import NO_NAMES, Record, Records, frames, records
-from selfpref.formats.rows import HUMAN, TEXTS, refuse, typed
+from selfpref.formats.records import (
+    HUMAN,
+    NO_NAMES,
+    TEXTS,
+    Record,
+    Records,
+    frames,
+    records,
+    refuse,
+    typed,
+)
 from selfpref.tables.schemas import TIE
 
 AUTO = "auto"
@@ -126,8 +135,8 @@ def fastchat(record: Record) -> Iterator[Record]:
     `model_1` is read first in the first game (`g1_winner`), `model_2` in the second. A game is an
     `error` where FastChat got no answer (`failed`) or found no verdict in it (`unparsable`).
     """
-    pair = {"responder_a": record["model_1"], "responder_b": record["model_2"]}
-    pair |= _asked(record, "question_id") | {"judge": _judge(record)}
+    pair = _asked(record, "question_id") | {"judge": _judge(record)}
+    pair |= {"responder_a": record["model_1"], "responder_b": record["model_2"]}
     for game, order in (("g1", "ab"), ("g2", "ba")):
         verdict = _choice(record, f"{game}_winner")
         text = record.get(f"{game}_judgment", verdict)
@@ -145,12 +154,11 @@ def arena(record: Record) -> Iterator[Record]:
     if "winner" not in record:
         known = ("model_a", "model_b", TIE)
         sides = [side for side in known if _number(record[f"winner_{side}"]) == 1]
-        told = sides[0] if len(sides) == 1 else "no winner, or several"
-        record = record | {"winner": told}
-    choice, failed = _choice(record, "winner"), record["winner"] == "error"
+        record["winner"] = sides[0] if len(sides) == 1 else "no winner, or several"
+    choice = _choice(record, "winner")
     row = {"responder_a": record["model_a"], "responder_b": record["model_b"]}
     row |= _asked(record, "question_id", "id")
-    row |= {"status": "failed" if failed else "unparsable"}
+    row |= {"status": "failed" if record["winner"] == "error" else "unparsable"}
     if re.fullmatch(PERSON, str(judge := _judge(record))):
         yield row | {"annotator": judge, "label": choice}
     else:

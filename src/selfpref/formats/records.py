@@ -1,6 +1,13 @@
-"""Records of files: JSON Lines, a JSON list, CSV, TSV or parquet, with errors that name the line.
+"""Records of files, the rows of judgments that formats make of them, and the tables of rows.
 
+*Records* are those of JSON Lines, a JSON list, CSV, TSV or parquet, with errors that name the line.
 What a file holds is told by how it begins, whatever its name; texts may be packed by gzip.
+
+A format turns each record of a file into *rows*: who compared which two responses to which item,
+and what came of it. A row is a judge's verdict, with a person's vote beside it or without one, or a
+vote alone (`judge` is missing). The columns are those of this project's own format
+(`selfpref.formats.judgments`), `status` (why a verdict is missing), and `place`, the file and line
+where the row stands.
 """
 
 import csv
@@ -8,18 +15,20 @@ import gzip
 import json
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow
 from pyarrow import parquet
 
-from selfpref import texts
+from selfpref import tables, texts
 from selfpref.errors import SelfprefError
+from selfpref.tables.schemas import ROUNDING, TIE
 
 Record = dict[str, Any]
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
@@ -33,6 +42,15 @@ WRONG = (EOFError, zlib.error, ValueError, RecursionError, OSError, csv.Error)
 REMEDY = "give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in UTF-8"
 # Records are gathered so many at a time: as Python's, a million take gigabytes.
 CHUNK = 50_000
+Frames = dict[str, pd.DataFrame]
+WHO = ("item", "responder_a", "responder_b")
+TEXTS = ("prompt", "text_a", "text_b")
+NAMED = (*WHO, "label", "judge", "order", "verdict", "annotator", "cluster", "category", "status")
+PROBABILITIES = ("probability_a", "probability_b")
+HUMAN = "human"
+SIDES = ("a", "b", TIE)
+# Of a value in an error.
+MOST_SHOWN = 60
 
 
 class Lines:
@@ -102,10 +120,7 @@ def records(path: Path, columns: Mapping[str, str] = NO_NAMES) -> Records:
             if not isinstance(found, dict):
                 told = f"{str(found)[:20]} is not a JSON object"
                 raise SelfprefError(f"{path}, {place}: {told}; {REMEDY}")
-            yield (
-                f"{path}, {place}",
-                {called.get(key, key): found[key] for key in found} if called else found,
-            )
+            yield f"{path}, {place}", {called.get(key, key): found[key] for key in found}
     except (*WRONG, pyarrow.ArrowException) as error:
         if strerror := getattr(error, "strerror", None):
             raise SelfprefError(f"{path}: {strerror}; correct the path or `source`") from error
@@ -124,3 +139,235 @@ def frames(found: Records) -> Iterator[pd.DataFrame]:
     while chunk := list(islice(found, CHUNK)):
         places, rows = zip(*chunk, strict=True)
         yield pd.DataFrame(list(rows), dtype=object).assign(place=places)
+
+
+def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> None:
+    """End with the first row of a mask.
+
+    Args:
+        frame: Rows with their `place`.
+        wrong: The mask.
+        reason: What to say after the place; `{column}` is the row's value there.
+        more: Other words of the reason.
+
+    Raises:
+        SelfprefError: There is such a row.
+    """
+    if wrong.any():
+        row = frame.iloc[int(np.argmax(wrong))].to_dict()
+        shown = {name: repr(value)[:MOST_SHOWN] for name, value in row.items()}
+        raise SelfprefError(f"{row['place']}: {reason.format_map(shown | more)}")
+
+
+def refuse_again(frame: pd.DataFrame, key: Sequence[str], reason: str) -> None:
+    """End with the first row whose key stands there before; `{before}` is that place."""
+    keys = frame[[*key]]
+    if (again := keys.duplicated()).any():
+        same = keys.eq(keys[again].iloc[0]).all(axis=1)
+        refuse(frame, again, reason, before=frame.loc[same, "place"].iloc[0])
+
+
+def numbers(raw: pd.DataFrame, name: str) -> pd.Series:
+    """The numbers in a column; NaN where there is none.
+
+    Raises:
+        SelfprefError: A value is no number; names the place.
+    """
+    found = pd.to_numeric(raw[name].astype("str"), errors="coerce").astype(float)
+    given = raw[name].notna() & raw[name].ne("")
+    refuse(raw, given & ~np.isfinite(found), f"{name} {{{name}}} is no number")
+    return found
+
+
+def whole(
+    path: Path,
+    names: Sequence[str],
+    values: Sequence[str],
+    optional: Sequence[str] = (),
+    called: Mapping[str, str] = NO_NAMES,
+) -> pd.DataFrame:
+    """The rows of a file of these columns, and their `place`.
+
+    Args:
+        path: The file.
+        names: Those that hold a text, which together are a row's own.
+        values: Those that hold a number.
+        optional: Texts that a row may leave out.
+        called: What the file calls a column, by its name.
+
+    Raises:
+        SelfprefError: One is missing, unknown or no number, or a row stands there twice; names
+            file, line and column.
+    """
+    columns = [*names, *values]
+    known = [*columns, *optional, "place"]
+    parts = [pd.DataFrame(columns=known), *frames(records(path, called))]
+    rows = pd.concat(parts, ignore_index=True)
+    for name in columns:
+        empty = rows[name].isna() | rows[name].eq("")
+        refuse(rows, empty, f"no {name!r}; it needs {', '.join(columns)}")
+    for name in rows.columns.difference(known):
+        refuse(rows, rows[name].notna(), f"unknown column {name!r}; remove or rename it")
+    rows = rows[known].astype(dict.fromkeys([*names, *optional], "str"))
+    rows = rows.assign(**{name: numbers(rows, name) for name in values})
+    refuse_again(rows, names, f"the same {', '.join(names)} as in {{before}}; keep one row")
+    return rows
+
+
+def typed(raw: pd.DataFrame) -> pd.DataFrame:
+    """Rows that are good.
+
+    Args:
+        raw: Columns of Python's values, and `place`.
+
+    Returns:
+        `NAMED` and `TEXTS` as text, null where missing, labels and verdicts as `a`, `b` or `tie`;
+        `PROBABILITIES` and `repeat`, NaN where missing; and `place`.
+
+    Raises:
+        SelfprefError: A name, order, choice or number is none; names file and line.
+    """
+    text = [*NAMED, *TEXTS, "place"]
+    frame = raw.reindex(columns=[*text, *PROBABILITIES, "repeat"])
+    frame[text] = frame[text].astype("str").replace("", None)
+    for name in (*WHO, "judge"):
+        taken = SIDES if name in WHO[1:] else ()
+        names = frame[name].dropna().unique()
+        bad = [one for one in names if not one.isprintable() or one in taken]
+        told = f"{name} {{{name}}}; fill or rename it: names are printable, and none is a, b or tie"
+        empty = frame[name].isna() & (name != "judge")
+        refuse(frame, frame[name].isin(bad) | empty, told)
+    unknown = frame["order"].notna() & ~frame["order"].isin(("ab", "ba"))
+    refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
+    for name in ("label", "verdict"):
+        side = frame[name]
+        for letter in "ab":
+            side = side.mask(side.eq(frame[f"responder_{letter}"]), letter)
+        told = f"{name} {{{name}}}; give a, b, tie or a responder"
+        refuse(frame, side.notna() & ~side.isin(SIDES), told)
+        frame[name] = side
+    for name in ("repeat", *PROBABILITIES):
+        frame[name] = numbers(frame, name)
+    one, two = (frame[name] for name in PROBABILITIES)
+    bad = one.isna().ne(two.isna()) | one.lt(0) | two.lt(0) | (one + two).gt(1 + ROUNDING)
+    told = (
+        "probabilities {probability_a}, {probability_b}; give two from 0 to 1, in sum 1 at most, "
+    )
+    refuse(frame, bad, f"{told}not logarithms or percentages")
+    return frame
+
+
+def renamed(
+    frame: pd.DataFrame, alias: Mapping[str, str], names: Sequence[str] = (*WHO[1:], "judge")
+) -> pd.DataFrame:
+    """Rows with other names of judges and responders, who stand in these columns."""
+    return frame.assign(**{name: frame[name].replace(dict(alias)) for name in names})
+
+
+def _items(frame: pd.DataFrame) -> pd.DataFrame:
+    first = frame.drop_duplicates("item")
+    messages = [
+        [{"role": "user", "content": text}] if isinstance(text, str) else []
+        for text in first["prompt"]
+    ]
+    return first[["category", "item_id", "cluster"]].assign(messages=messages)
+
+
+def _responses(frame: pd.DataFrame) -> pd.DataFrame:
+    columns = ["item_id", "responder", "text"]
+    sides = (frame[["item_id", f"responder_{side}", f"text_{side}"]] for side in "ab")
+    found = pd.concat([side.set_axis(columns, axis=1) for side in sides], ignore_index=True)
+    return found.dropna(subset="text").drop_duplicates(["item_id", "responder"])
+
+
+def _turned(frame: pd.DataFrame, turn: pd.Series, *pairs: Sequence[str]) -> pd.DataFrame:
+    """The frame with the two columns of each pair changed for each other in some rows."""
+    made = frame.copy()
+    for one, two in pairs:
+        made[one] = frame[one].mask(turn, frame[two])
+        made[two] = frame[two].mask(turn, frame[one])
+    return made
+
+
+def _votes(frame: pd.DataFrame) -> pd.DataFrame:
+    """Votes, each turned to the responder whose name sorts first."""
+    frame = frame[frame["label"].notna()].reset_index(drop=True)
+    swapped = frame["responder_a"] > frame["responder_b"]
+    votes = _turned(frame, swapped, WHO[1:]).assign(
+        annotator=frame["annotator"].fillna(HUMAN),
+        # Beside a judge's verdicts a vote stands once a judge and order, and counts once.
+        repeat=np.where(frame["judge"].isna(), frame.index, -1),
+        side=frame["label"].mask(swapped, frame["label"].replace({"a": "b", "b": "a"})),
+    )
+    key = ["item_id", "responder_a", "responder_b", "annotator"]
+    said = votes.drop_duplicates([*key, "repeat", "side"])
+    told = "label {label} contradicts {before}; if two people voted, name them in `annotator`"
+    refuse_again(said, [*key, "repeat"], told)
+    repeat = said.groupby(key, sort=False).cumcount()
+    return said[key].assign(label=said["side"], repeat=repeat)
+
+
+def _once(frame: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts without those that stand there again, beside the vote of another person."""
+    said = [*WHO, "judge", "order", "repeat", "verdict", *PROBABILITIES, "status"]
+    another = frame["annotator"].notna() & ~frame.duplicated([*said, "annotator"])
+    return frame[~(frame.duplicated(said) & another)].reset_index(drop=True)
+
+
+def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
+    side, (one, two) = frame["verdict"], (frame[name] for name in PROBABILITIES)
+    empty = (one + two).eq(0)
+    told = one.notna() & ~empty
+    likelier = pd.Series(np.select([one > two, one < two], ["a", "b"], TIE), index=frame.index)
+    other = told & side.notna() & side.ne(likelier)
+    refuse(frame, other, "the verdict {verdict} contradicts the probabilities; give one")
+    side = side.mask(told, likelier).mask(empty)
+    choice = side.mask(side.eq("a"), frame["responder_a"]).mask(side.eq("b"), frame["responder_b"])
+    read = _turned(frame, frame["order"].eq("ba"), WHO[1:], PROBABILITIES)
+    read["repeat"] = frame["repeat"].fillna(0).astype("int64")
+    again = (
+        "the same item, pair, judge and order as {before}; remove one, or number them in `repeat`"
+    )
+    refuse_again(read, [*WHO, "judge", "repeat"], again)
+    failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
+    given = zip(one.notna(), read["probability_a"], read["probability_b"], strict=True)
+    return read[["judge", "repeat", "item_id"]].assign(
+        candidates=read[[*WHO[1:]]].to_numpy(object).tolist(),
+        order_known=frame["order"].notna(),
+        probabilities=[pair if known else None for known, *pair in given],
+        mass=one + two,
+        choice=choice,
+        status=failed.mask(choice.notna(), "ok"),
+    )
+
+
+def tables_of(
+    rows: pd.DataFrame, dataset: str, study: str, judges: Iterable[str] | None = None
+) -> Frames:
+    """The tables of rows.
+
+    Args:
+        rows: Verdicts with votes beside them, and votes, as `typed` returns them.
+        dataset: Prefix of the item ids, `<dataset>/<item>`.
+        study: The study whose tables they fill.
+        judges: Whose verdicts to keep; left out: all.
+
+    Returns:
+        items, responses, labels and verdicts.
+
+    Raises:
+        SelfprefError: Both responses are of one name, a verdict stands there twice, or votes
+            contradict each other; names file and line.
+    """
+    same = rows["responder_a"].eq(rows["responder_b"])
+    refuse(rows, same, "both responders are {responder_a}; give two, or drop an alias")
+    judged = rows["judge"].notna() if judges is None else rows["judge"].isin(list(judges))
+    cluster = rows["cluster"].fillna(rows["item"])
+    rows = rows.assign(item_id=f"{dataset}/" + rows["item"], cluster=f"{dataset}/" + cluster)
+    made = {
+        "items": _items(rows),
+        "responses": _responses(rows),
+        "labels": _votes(rows),
+        "verdicts": _verdicts(_once(rows[judged])),
+    }
+    return {name: tables.fill(table, name, study=study) for name, table in made.items()}

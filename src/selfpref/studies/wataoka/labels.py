@@ -16,7 +16,7 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.formats import judgments
-from selfpref.formats.rows import refuse, renamed, tables_of
+from selfpref.formats.records import refuse, renamed, tables_of
 from selfpref.params import Params
 from selfpref.studies.wataoka import STUDY, lab
 from selfpref.tables.schemas import CORRECT, KEY, TIE
