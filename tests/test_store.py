@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sqlite3
 
 import pytest
 from asking import to_choose

@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("openai", reason="the extra `models` is not installed")
 
+import httpx2
+import openai
 from asking import to_choose
 from scripted import TRANSIENT, Scripted, completion, position, share_of_a
 
@@ -124,6 +126,12 @@ def test_offline_replays_without_key_or_endpoint(store, monkeypatch):
         first = ask(store, model, prompts(5))
     monkeypatch.delenv("PLANTED")
     assert ask(store, model, prompts(5), offline=True) == first
+    with pytest.raises(SelfprefError, match="1 calls are not in"):
+        ask(store, model, prompts(6), offline=True)
+    # A better reader never pays again.
+    monkeypatch.setattr(served, "_sums", lambda entry, *_: [math.exp(entry["logprob"]) / 2, 0.0])
+    masses = [found.mass for found in ask(store, model, prompts(5), offline=True)]
+    assert masses == pytest.approx([max(one.probabilities) / 2 for one in first])
 
 
 # --- requests -------------------------------------------------------------------------------------
@@ -171,6 +179,22 @@ def test_what_is_sent(settings, call, messages, body):
 def test_likelihoods_are_not_asked_of_an_endpoint():
     with pytest.raises(SelfprefError, match=r"models.judge: .* use a model with `engine: transf"):
         hosted().request(Score(PREFILLED, "It is."))
+
+
+SENT = httpx2.Request("POST", "http://judge.invalid:81/v1/chat/completions")
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "meant"),
+    [
+        (401, {"message": f"Incorrect key {KEY}."}, ("failed", "401: Incorrect key ***")),
+        (400, {"code": "context_length_exceeded"}, ("truncated", "longer than the context")),
+        (400, {"type": "content_filter"}, ("refused", "stopped by the content filter")),
+    ],
+)
+def test_a_failure_is_told_in_one_line_without_the_key(code, told, meant):
+    error = openai.APIStatusError("", response=httpx2.Response(code, request=SENT), body=told)
+    assert served.explain(error, KEY) == meant
 
 
 # --- replies --------------------------------------------------------------------------------------
