@@ -11,6 +11,7 @@ from selfpref.lab import dialogues, refinement, summaries, world
 from selfpref.lab.dialogues import CHOICE_JUDGES, TIE, draw_families, human_label, label, rubric
 from selfpref.lab.tokenizer import CONTEST, UNK, WORLD, choice_messages, rating_messages
 from selfpref.lab.world import CONTEST_TASKS, STYLES, Item, draw_items, is_held_out, stream, write
+from selfpref.params import Articles
 from selfpref.studies.panickssery import lab
 from selfpref.studies.xu.feedback import read
 
@@ -206,7 +207,7 @@ def test_experiments_draw_articles_the_first_ones_whatever_the_number():
 
 
 def test_the_tables_are_valid_and_quality_is_the_share_of_the_key_facts():
-    found = lab.read("notes", SimpleNamespace(articles=12, seed=0), None)
+    found = lab.read("notes", Articles(reader="lab", source="lab", articles=12, train=0), None)
     items, responses, truths = (
         tables.validate(found[name], name, "lab").set_index("item_id") for name in found
     )

@@ -19,8 +19,8 @@ from selfpref.models.local import LocalModel  # noqa: E402
 from selfpref.params import Transformers  # noqa: E402
 from selfpref.params.uses import Training  # noqa: E402
 from selfpref.prompts.summaries import PLAIN  # noqa: E402
-from selfpref.studies.panickssery.finetune import examples  # noqa: E402
-from selfpref.studies.panickssery.finetune.examples import Labelled, labelled, replayed  # noqa: E402
+from selfpref.studies.panickssery import finetune as examples  # noqa: E402
+from selfpref.studies.panickssery.finetune import Labelled, labelled, replayed  # noqa: E402
 from selfpref.studies.panickssery.finetune.training import tune  # noqa: E402
 from selfpref.studies.panickssery.recognition import ordered_pairs  # noqa: E402
 

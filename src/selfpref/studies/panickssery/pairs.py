@@ -221,9 +221,11 @@ def by_convention(pairs: pd.DataFrame) -> pd.DataFrame:
         The pairs with `convention`, its `value` and `ordering`, and whether that is `ambiguous`.
     """
     released = pairs.assign(ordering=pairs["ordering_released"])
-    parts = {"released": released, "corrected": pairs}
-    values = [part.assign(convention=name, value=part[name]) for name, part in parts.items()]
-    rows = pd.concat([part[part["value"].notna()] for part in values], ignore_index=True)
+    parts = [
+        part.assign(convention=name, value=part[name]).dropna(subset="value")
+        for name, part in {"released": released, "corrected": pairs}.items()
+    ]
+    rows = pd.concat(parts, ignore_index=True)
     unclear = rows["ordering"].isin(AMBIGUOUS).astype(float)
     return rows.assign(ambiguous=unclear.where(rows["ordering"].notna()))
 
@@ -313,10 +315,8 @@ def deltas(
         pairs that both have), `mean` (of the difference, tuned minus base), `se, lo, hi, n`.
     """
     rows = by_convention(plain(pairs[pairs["held_out"]]))
-    of = evaluators.set_index("evaluator")
-    who = rows["evaluator"].astype("str")
-    rows, base = rows.assign(family=who.map(of["family"])), who.map(of["variant"]).eq("base")
-    same = ["item_id", "repeat", "other", "task", "convention", "family"]
+    base = rows["evaluator"].isin(evaluators.loc[evaluators["variant"].eq("base"), "evaluator"])
+    same = ["item_id", "repeat", "own", "other", "task", "convention"]
     untuned = rows.loc[base, [*same, "value"]].rename(columns={"value": "base"})
     both = rows[~base].rename(columns={"value": "tuned"}).merge(untuned, on=same)
     both = pooled(both.assign(value=both["tuned"] - both["base"]))

@@ -15,6 +15,7 @@ from selfpref.ask.responding import respond as answered
 from selfpref.ask.responding import tallied
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic_folder, write_text
+from selfpref.formats.rows import Frames
 from selfpref.models import calls as models
 from selfpref.models.calls import Model
 from selfpref.params import Params, Verdicts
@@ -22,13 +23,11 @@ from selfpref.processes import each
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 from selfpref.seeds import seed_of
 from selfpref.studies.panickssery import STUDY, lab, recognition
-from selfpref.studies.panickssery.finetune.examples import chat_lines, labelled, replayed
+from selfpref.studies.panickssery.finetune import chat_lines, labelled, replayed
 from selfpref.studies.panickssery.read import articles as news
 
 
-def respond(
-    params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, pd.DataFrame]:
+def respond(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Frames:
     """Every article summarised by one model.
 
     Args:
@@ -59,7 +58,7 @@ def respond(
 
 def recognise(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, pd.DataFrame]:
+) -> Frames:
     """One model asked about its own and others' summaries.
 
     Args:
@@ -77,7 +76,7 @@ def recognise(
 
 def _judged(
     params: Params, own: str, evaluator: str, model: Model, prompts: str, use: Verdicts
-) -> dict[str, pd.DataFrame]:
+) -> Frames:
     """The verdicts and ratings of one judge of the family `own`, on articles not for tuning."""
     items, responses = (STUDY.read(params.profile, name) for name in ("items", "responses"))
     first = {dataset: entry.train for dataset, entry in params.panickssery.articles.items()}
@@ -91,7 +90,7 @@ def _judged(
     return {"verdicts": asked.verdicts(pairs), "ratings": asked.ratings(items, responses)}
 
 
-def recognise_tuned(params: Params, key: str) -> dict[str, pd.DataFrame]:
+def recognise_tuned(params: Params, key: str) -> Frames:
     """Every judge of an entry of `finetune` asked about its base's and others' summaries.
 
     Args:
@@ -121,9 +120,7 @@ def _evaluators(params: Params, key: str) -> list[tuple[Params, str, str, str, s
     ]
 
 
-def _recognise_tuned(
-    params: Params, key: str, evaluator: str, base: str, name: str
-) -> dict[str, pd.DataFrame]:
+def _recognise_tuned(params: Params, key: str, evaluator: str, base: str, name: str) -> Frames:
     use = params.panickssery.finetune[key]
     folder = paths.finetuned_dir(params.profile, key) / evaluator
     # The tuned weights, wherever the base's own are.
@@ -135,7 +132,7 @@ def _recognise_tuned(
         return made | {"example": example(asked)}
 
 
-def finetune(params: Params, key: str) -> dict[str, pd.DataFrame]:
+def finetune(params: Params, key: str) -> Frames:
     """Tune every judge of an entry, and write its examples as chat JSONL beside it.
 
     Args:
@@ -179,7 +176,7 @@ def _finetune(params: Params, key: str, evaluator: str, base: str, name: str) ->
     }
 
 
-STAGES: dict[str, Callable[..., dict[str, pd.DataFrame]]] = {
+STAGES: dict[str, Callable[..., Frames]] = {
     "respond": respond,
     "recognise": recognise,
     "finetune": finetune,

@@ -17,7 +17,7 @@ from selfpref.errors import SelfprefError
 from selfpref.models import Engine
 from selfpref.models.local import LocalModel
 from selfpref.params.uses import Training
-from selfpref.studies.panickssery.finetune.examples import Labelled
+from selfpref.studies.panickssery.finetune import Labelled
 
 # AdamW's rate rises over this share of the steps.
 _WARMUP = 0.1

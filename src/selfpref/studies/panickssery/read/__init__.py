@@ -65,6 +65,7 @@ import pandas as pd
 from selfpref import progress, tables
 from selfpref.download.fetch import fetch
 from selfpref.formats.datasets import judges_of, written
+from selfpref.formats.rows import Frames
 from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.read.articles import article_items
@@ -115,7 +116,7 @@ class Released(NamedTuple):
     condition: str = ""
 
 
-def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     """The tables of the release.
 
     Args:
@@ -151,8 +152,8 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     judged = [file for file in judged if file.evaluator in wanted]
     judges = evaluators.from_names(names).set_index("evaluator")
     parts: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ratings": []}
-    # Of labels in one order the scores, by data set and condition: the raw file lacks them.
-    scores: dict[tuple[str, str], pd.Series] = {}
+    # Of labels in one order the scores of each condition, by data set: the raw file lacks them.
+    scores: dict[str, list[pd.Series]] = {name: [] for name in index}
     with progress.bar(len(judged), f"read {dataset}", unit="file") as bar:
         for file in judged:
             bar.update()
@@ -173,12 +174,11 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
                 continue
             if file.kind == "labels" and file.evaluator in single:
                 stored = frame.drop_duplicates(PAIR).set_index(PAIR)["self_preference"]
-                scores[file.dataset, file.condition] = stored.rename(file.condition)
+                scores[file.dataset].append(stored.rename(file.condition))
                 frame = frame[~frame["known"]]
             elif file.kind == "raw-labels":
-                for name in CONDITIONS:
-                    if (file.dataset, name) in scores:
-                        frame = frame.join(scores[file.dataset, name], on=PAIR)
+                for stored in scores[file.dataset]:
+                    frame = frame.join(stored, on=PAIR)
             parts["verdicts"] += _verdicts(file, frame)
     made = {"responses": written(said, entry.study)}
     items = [
@@ -226,16 +226,13 @@ def _questions(file: Released) -> list[tuple[str, str, str, str]]:
     That of an answer's probability is the same with `_probability` after it.
     """
     compared = ("self_preference", "{}_comparison")
-    match file.kind:
-        case "labels":
-            return [("preference", CONDITIONS[file.condition], *compared)]
-        case "raw-labels":
-            raw = CONDITIONS.items()
-            return [("preference", variant, name, f"{RAW[name]}_label") for name, variant in raw]
-        case "worse":
-            return [("inferiority", "plain", *compared)]
+    if file.kind == "raw-labels":
+        raw = CONDITIONS.items()
+        return [("preference", variant, name, f"{RAW[name]}_label") for name, variant in raw]
     detected = ("recognition", "plain", "detection_score", "{}_detection")
-    return [detected, ("preference", "plain", *compared)]
+    task = "inferiority" if file.kind == "worse" else "preference"
+    asked = [(task, CONDITIONS.get(file.condition, "plain"), *compared)]
+    return [detected, *asked] if file.kind == "pairwise" else asked
 
 
 def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
