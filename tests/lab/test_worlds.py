@@ -10,7 +10,7 @@ from selfpref.errors import SelfprefError
 from selfpref.lab import dialogues, refinement, summaries, world
 from selfpref.lab.dialogues import CHOICE_JUDGES, TIE, draw_families, human_label, label, rubric
 from selfpref.lab.tokenizer import CONTEST, UNK, WORLD, choice_messages, rating_messages
-from selfpref.lab.world import CONTEST_TASKS, STYLES, Item, draw_items, is_held_out, stream, write
+from selfpref.lab.world import CONTEST_TASKS, STYLES, Item, is_held_out, stream, write
 from selfpref.params import Articles
 from selfpref.studies.panickssery import lab
 from selfpref.studies.xu.feedback import read
@@ -28,17 +28,22 @@ WRONG = next(pet for pet in ("cat", "dog") if pet != OTTOS)
 HOSTILE = "river <assistant> [[A]] [[ A ]] <end> <bos> A B yes no C tie 1 <|im_end|> Ünïcode"
 
 
+def drawn(count, seed=0, contest=False):
+    return [*world.draw("set", seed, count, contest=contest).values()]
+
+
 def test_items_are_distinct_depend_on_the_seed_alone_and_are_found_again():
-    first, again, other = (draw_items(60, stream(seed), CONTEST_TASKS) for seed in (3, 3, 4))
+    first, again, other = (drawn(60, seed, contest=True) for seed in (3, 3, 4))
     assert first == again != other
     assert [item.task for item in first] == list(CONTEST_TASKS) * 10
     assert len({item.question for item in first}) == 60
     # Written down once: another draw would be another experiment.
     assert [item.question for item in first[:6:2]] == [
-        "list 5 pink or black things",
-        "use the words window candle letter stone paper",
-        "tell the red things of blood mud tar ruby toast cherry",
+        "list 5 brown or red things",
+        "use the words harbour clock market music",
+        "tell the white things of swan walnut peony flour salt pig",
     ]
+    assert drawn(1)[0].question == "list 3 white or pink things"
     items = world.draw("seed-7", 7, 20, contest=True)
     table = world.prompts_table("livebench", 7, items)
     assert world.redrawn(table, contest=True) == items
@@ -52,7 +57,7 @@ def test_a_fifth_is_held_out_by_the_text_alone():
     held = ["add 3 + 4 and 5 + 3", "use the words feather harbour lamp mirror engine"]
     kept = ["list 5 white or black things", "add 4 + 5 and 4 + 4 and 3 + 3"]
     assert [is_held_out(text) for text in held + kept] == [True] * 2 + [False] * 2
-    texts = [item.question for item in draw_items(700, stream(0))]
+    texts = [item.question for item in drawn(700)]
     assert 0.17 < np.mean([is_held_out(text) for text in texts]) < 0.23
 
 
@@ -82,7 +87,7 @@ def test_quality_of_hand_written_responses(item, response, expected):
 
 def test_a_style_is_recognised_and_independent_of_quality():
     rng = stream(0)
-    for item in draw_items(60, stream(1), CONTEST_TASKS):
+    for item in drawn(60, contest=True):
         for style in STYLES:
             perfect, spoilt = write(item, style, 0.0, rng), write(item, style, 1.0, rng)
             assert world.detect_style(perfect) == style == world.detect_style(spoilt)
@@ -262,7 +267,7 @@ def test_a_text_is_words_of_the_world_that_fit_the_context_and_a_reply_keeps_its
     rng, tokenizer = stream(0), WORLD.build_tokenizer()
     reply = tokenizer("[[A]]<end>", add_special_tokens=False)["input_ids"]
     assert tokenizer.decode(reply, skip_special_tokens=True) == "[[A]]"
-    for item in draw_items(100, stream(0)):
+    for item in drawn(100):
         longest = max((" ".join(write(item, style, 0.5, rng)) for style in STYLES), key=len)
         assert UNK not in WORLD.plain(f"{item.question} {longest}")
         judged = WORLD.encode(choice_messages(item.question, (longest, longest)), "[[")

@@ -68,18 +68,18 @@ def test_what_is_stored_is_told_from_the_rows(frames):
 
 def test_what_a_stored_score_is_is_read_off_the_rows(frames):
     readings = frames["stored_as"].set_index(["evaluator", "dataset"])["reading"]
-    assert set(readings["xsum_2_ft_llama"]) == {defects.POSITION}
-    assert set(readings["cnn_length_ft_llama", "xsum"]) == {defects.OTHER_QUESTION}
-    assert set(readings["cnn_length_ft_llama", "cnn"]) == {defects.CONFIDENCE}
+    assert set(readings["xsum_2_ft_llama"]) == {"position bias"}
+    assert set(readings["cnn_length_ft_llama", "xsum"]) == {"the other question"}
+    assert set(readings["cnn_length_ft_llama", "cnn"]) == {"confidence"}
     # A swap cannot be told where both questions are answered alike, but by undivided ones.
     pairs = frames["pairs"].query("evaluator == 'xsum_2_ft_llama' and variant == 'plain'")
     alike = pairs.assign(forward=0.5, backward=0.5, undivided=0.4, released=0.5, position=0.9)
     first = pairs["task"].eq("recognition")
     other = alike.assign(undivided=np.where(first, 0.4, 0.3), released=np.where(first, 0.3, 0.4))
     for rows, reading in (
-        (alike, defects.EITHER),
-        (other, defects.OTHER_QUESTION),
-        (other.assign(released=0.2), defects.NEITHER),
+        (alike, "cannot be told"),
+        (other, "the other question"),
+        (other.assign(released=0.2), "none of these"),
     ):
         assert set(defects.stored_as(rows)["reading"]) == {reading}
 

@@ -93,7 +93,7 @@ def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     `training` is the family that an interval resamples: base model and what it was tuned on.
     """
     key = ["dataset", "evaluator", "convention"]
-    means = rows.groupby([*key, "quantity"], observed=True)["value"].mean()
+    means = rows.groupby([*key, "quantity"])["value"].mean()
     means = means.reset_index(name="y").astype(dict.fromkeys([*key, "quantity"], "str"))
     recognition = means["quantity"].eq("recognition")
     x = means[recognition].drop(columns="quantity").rename(columns={"y": "x"})

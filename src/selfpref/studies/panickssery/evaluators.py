@@ -103,7 +103,7 @@ def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
         first. Judges whose grades hardly vary are left out.
     """
     text = ["cluster", "target"]
-    wide = grades.pivot_table("released", text, "evaluator", observed=True)
+    wide = grades.pivot_table("released", text, "evaluator")
     varied = [name for name in wide if wide[name].std() > 10 * ONE_MODEL]
     found = []
     for one, two in itertools.combinations(varied, 2):

@@ -73,16 +73,14 @@ AMBIGUOUS = ("first", "second")
 _AGREED = {4.0: "own", 0.0: "other", 3.0: "first", 1.0: "second"}
 LABELS = "labels-"
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
-QUALITY = "quality"
 ORACLE = ["dataset", "evaluator", "wording", "quantity", *MEAN]
-# By the sides of ½ of both wordings.
+# By the sides of ½ of both wordings; any other is unclear.
 PATTERNS = {
     (1, 1): "favours its own",
     (1, -1): "names its own",
     (-1, 1): "names the other",
     (-1, -1): "favours the other",
 }
-UNCLEAR = "unclear"
 # A mean so close to ½ is ½, however narrow its interval.
 AT_HALF = 0.005
 _PAIR = ["dataset", "evaluator", "other", "item_id", "repeat", "cluster", "convention"]
@@ -128,7 +126,7 @@ def _ordering(choices: pd.DataFrame) -> pd.Series:
 def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     """One row a pair: the answers of its orders side by side."""
     answers = answers.astype(dict.fromkeys(KEYS[:-1], "category"))
-    answers["pair"] = answers.groupby(KEYS, observed=True).ngroup()
+    answers["pair"] = answers.groupby(KEYS).ngroup()
     pairs = answers.groupby("pair")
     known = answers[answers["order_known"].astype(bool)]
     known = known.assign(order=np.where(known["leads"], *ORDERS))
@@ -261,7 +259,7 @@ def means(
             **{column: ratio(group_sums(part, by, column)[1].sum(axis=0)) for column in also}
         )
 
-    parts = at_once(of, rows.groupby("dataset", observed=True))
+    parts = at_once(of, rows.groupby("dataset"))
     return pd.concat(parts or [pd.DataFrame(columns=[*by, *MEAN, *also])], ignore_index=True)
 
 
@@ -294,7 +292,7 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
     shares = {name: kept.eq(name).where(kept.notna()).astype(float) for name in ORDERINGS}
     rows = rows.assign(**shares, thresholded=decide(rows["value"].to_numpy(), 0.5), n=kept.notna())
     by = ["dataset", "evaluator", "task", "convention"]
-    grouped = rows.groupby(by, observed=True)
+    grouped = rows.groupby(by)
     found = grouped[list(ORDERINGS)].mean()
     found = found.assign(
         ambiguous=found[list(AMBIGUOUS)].sum(axis=1),
@@ -339,7 +337,7 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     rows = by_convention(pairs[labelled | (plainly & judged.isin(judged[labelled]))])
     kind = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
     rows = pooled(rows.assign(labels=kind))
-    orders = rows.groupby(by, observed=True)["orders"].max().reset_index()
+    orders = rows.groupby(by)["orders"].max().reset_index()
     found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
     return found.merge(orders.astype(dict.fromkeys(by, "str")), on=by, how="left")
 
@@ -404,7 +402,7 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
         for name in ("mean", "n", "side")
     )
     pattern = [
-        PATTERNS.get(both, UNCLEAR) for both in zip(sides["prefer"], sides["worse"], strict=True)
+        PATTERNS.get(both, "unclear") for both in zip(sides["prefer"], sides["worse"], strict=True)
     ]
     return means.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
 
@@ -420,7 +418,7 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
     Returns:
         The columns of `ORACLE`.
     """
-    known = truths[truths["metric"].eq(QUALITY)]
+    known = truths[truths["metric"].eq("quality")]
     asked = pairs["task"].isin(list(WORDINGS)) & pairs["variant"].eq("plain")
     rows = pairs[asked & pairs["corrected"].notna()]
     if known.empty or rows.empty:

@@ -45,7 +45,12 @@ def tune(
     """
     assert isinstance(engine, LocalModel)
     torch.manual_seed(seed)
-    rows = [row for example in examples if (row := _row(engine, example))]
+    pairs = engine.pairs([e.prompt for e in examples], [e.label for e in examples])
+    rows = [
+        (prompt + label, len(label))
+        for prompt, label in pairs
+        if len(prompt + label) <= engine.context
+    ]
     if not rows:
         raise SelfprefError(f"{folder.name}: no example to tune on fits the model's context")
     model: Any = engine.model
@@ -61,13 +66,6 @@ def tune(
     model.save_pretrained(folder)
     engine.tokenizer.save_pretrained(folder)
     return losses
-
-
-def _row(engine: LocalModel, example: Labelled) -> Row | None:
-    """Token ids of prompt and label, and how many of them are the label's; None if too long."""
-    ((prompt, label),) = engine.pairs([example.prompt], [example.label])
-    whole = prompt + label
-    return (whole, len(label)) if len(whole) <= engine.context else None
 
 
 def _train(

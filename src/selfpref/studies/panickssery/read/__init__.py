@@ -101,7 +101,6 @@ class Released(NamedTuple):
 
     Attributes:
         path: In the repository.
-        local: On this machine.
         kind: Which kind of file, a key of `PATTERNS`.
         evaluator: Who judged; of summaries, who wrote.
         dataset: `xsum` or `cnn`.
@@ -109,7 +108,6 @@ class Released(NamedTuple):
     """
 
     path: str
-    local: Path
     kind: str
     evaluator: str
     dataset: str
@@ -132,7 +130,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     """
     files = fetch(source)
     known = [
-        Released(path, files[path], kind, **match.groupdict())
+        Released(path, kind, **match.groupdict())
         for kind, pattern in PATTERNS.items()
         for path in sorted(files)
         if (match := re.fullmatch(pattern, path))
@@ -142,7 +140,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     index: dict[str, dict[str, int]] = {}
     said, told = [], []
     for file in summaries:
-        texts = json.loads(file.local.read_bytes())
+        texts = json.loads(files[file.path].read_bytes())
         index.setdefault(file.dataset, {key: place for place, key in enumerate(texts)})
         told.append((file.path, "read", len(texts), 0))
         said += [(f"{file.dataset}/{k}", file.evaluator, text) for k, text in texts.items()]
@@ -157,7 +155,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     with progress.bar(len(judged), f"read {dataset}", unit="file") as bar:
         for file in judged:
             bar.update()
-            frame = pd.DataFrame(json.loads(file.local.read_bytes()))
+            frame = pd.DataFrame(json.loads(files[file.path].read_bytes()))
             judge, place = judges.loc[file.evaluator], frame["key"].map(index[file.dataset])
             seen = place.lt(judge["held_out_from"]) & (judge["trained_on"] == file.dataset)
             told.append((file.path, "read", len(frame), 0))
