@@ -134,10 +134,9 @@ def fits(
                 if families < FAMILIES:
                     made = [Interval(one.value) for one in made]
                 r, slope, intercept, *band = made
-                told = (r.value, slope.value, intercept.value, len(part), r.lo, r.hi, families)
-                found.append((*key, *told))
-                places = zip(grid, band, strict=True)
-                lines += [(*key, at, fit.value, fit.lo, fit.hi) for at, fit in places]
+                of_line = (r.value, slope.value, intercept.value)
+                found.append((*key, *of_line, len(part), r.lo, r.hi, families))
+                lines += [(*key, at, *fit[:3]) for at, fit in zip(grid, band, strict=True)]
     return pd.DataFrame(found, columns=FITS), pd.DataFrame(lines, columns=LINES)
 
 
