@@ -1,5 +1,7 @@
 """A confidence a pair, its means and lines over judges, single summaries: counted by hand."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,8 +73,8 @@ def test_means_and_orders_by_convention():
         ordering(judged),
         f"{columns} own_of_consistent thresholded n",
         # 0.9, 0.15, 0.6, 0.7 and 0.45 lie above and below one half; exactly one half counts half.
-        ("preference", "corrected", 0.2, 0.2, 0.2, 0.2, 0.2, 0.4, 0.5, 0.6, 5),
-        ("preference", "released", 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1),
+        ("preference", "corrected", *[0.2] * 5, 0.4, 0.5, 0.6, 5),
+        ("preference", "released", 1.0, *[0.0] * 5, 1.0, 0.0, 1),
         ("recognition", "corrected", 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, NAN, 0.5, 1),
     )
     table = pairs.pairwise(judged, BOOTSTRAP)
@@ -243,13 +245,8 @@ def over_judges(families, judges, datasets=("set",)):
     """Points of so many judges of each of so many families, all of a family the same."""
     x = np.linspace(0.3, 0.7, families)
     values = {"recognition": x, "prefer": x + 0.1 * np.cos(40 * x)}
-    rows = [
-        (dataset, f"m{number}-{k}", quantity, value, f"m{number}")
-        for dataset in datasets
-        for quantity, points in values.items()
-        for number, value in enumerate(points)
-        for k in range(judges)
-    ]
+    places = product(datasets, values, range(families), range(judges))
+    rows = [(of, f"m{n}-{k}", name, values[name][n], f"m{n}") for of, name, n, k in places]
     columns = ["dataset", "evaluator", "quantity", "value", "family"]
     rows = pd.DataFrame(rows, columns=columns).assign(convention="corrected", cluster="set/0")
     who = rows[["evaluator", "family"]].drop_duplicates()

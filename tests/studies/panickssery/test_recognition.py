@@ -63,7 +63,10 @@ def test_own_and_other_are_read_in_both_orders_under_every_question():
 
 @pytest.mark.parametrize("status", ["truncated", "failed", "refused"])
 def test_what_is_no_answer_has_a_status_and_no_choice(status):
-    for pairs, lacks in (True, ["choice", "mass", "probabilities"]), (False, ["score", "distribution"]):
+    for pairs, lacks in (
+        (True, ["choice", "mass", "probabilities"]),
+        (False, ["score", "distribution"]),
+    ):
         table, _ = judged(lambda *_: Choice((), status), pairs=pairs)
         assert set(table["status"]) == {status}
         assert table[lacks].isna().all(axis=None)
