@@ -55,8 +55,6 @@ from selfpref.processes import pool, processors
 
 # Examples drawn at once to sort by length: enough that batches waste little padding.
 _POOL = 480
-# Of ids, targets and weights.
-FILLERS = (0, IGNORE, 0)
 # Ids, targets and weights, each of shape (rows, columns).
 Batch = tuple[Tensor, Tensor, Tensor]
 
@@ -159,10 +157,12 @@ def batches(draw: Draw, tokens: int, seed: np.random.SeedSequence) -> Iterator[B
                 groups.append([])
             groups[-1].append(example)
         for index in rng.permutation(len(groups)):
-            # The first token of every lexicon is for padding.
+            # The first token of every lexicon is for padding, of ids, targets and weights.
             ids, targets, weights = (
                 pad_sequence([torch.tensor(part) for part in parts], True, filler)
-                for parts, filler in zip(zip(*groups[index], strict=True), FILLERS, strict=True)
+                for parts, filler in zip(
+                    zip(*groups[index], strict=True), (0, IGNORE, 0), strict=True
+                )
             )
             yield ids, targets, weights
 

@@ -194,17 +194,12 @@ def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.Da
         data set, is left out.
     """
     parts = []
-    for item, asked in published.groupby("item"):
-        places = [dict(part.split("=") for part in where.split()) for where in asked["where"]]
-        where = pd.DataFrame(places, asked.index)
-        keys = [*where]
-        # A row of the frame alone: where several fit, none is meant.
-        found = frames[str(item)].astype(dict.fromkeys(keys, "str"))
-        found = found.drop_duplicates(keys, keep=False).set_index(keys)
-        for quantity, rows in asked.groupby("quantity"):
-            values = found[quantity].rename("recomputed")
-            there = where.loc[rows.index].join(values, on=keys, how="inner")
-            parts.append(rows.join(there["recomputed"], how="inner"))
+    for (item, quantity), rows in published.groupby(["item", "quantity"]):
+        places = [dict(part.split("=") for part in where.split()) for where in rows["where"]]
+        where = pd.DataFrame(places, rows.index)
+        found = frames[item].astype(dict.fromkeys(where, "str")).set_index([*where])
+        there = where.join(found[quantity].rename("recomputed"), on=[*where], how="inner")
+        parts.append(rows.join(there["recomputed"], how="inner"))
     table = pd.concat(parts).sort_index().rename(columns={"value": "published"})
     table = table.astype({"published": float, "recomputed": float})
     table["difference"] = table["recomputed"] - table["published"]

@@ -51,7 +51,7 @@ def respond(params: Params, model: str, open_model: models.OpenModel = models.op
             true.append(lab.truths(items, table))
     return {
         "responses": tables.together("responses", made),
-        "truths": pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
+        "truths": tables.together("truths", true),
         "dropped": tallied(counts),
     }
 

@@ -33,15 +33,13 @@ from selfpref.seeds import seed_of
 from selfpref.studies.panickssery.recognition import OrderedPair
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_SENTENCE = re.compile(r"[.!?]+(?:\s|$)")
-_SYLLABLE = re.compile(r"[aeiouy]+")
 
 
 def syllables(word: str) -> int:
     """Syllables of an English word by rule, at least 1."""
     lower = word.lower()
     silent = lower.endswith("e") and not lower.endswith("le")
-    return max(1, len(_SYLLABLE.findall(lower)) - silent)
+    return max(1, len(re.findall(r"[aeiouy]+", lower)) - silent)
 
 
 def reading_ease(text: str) -> float:
@@ -49,7 +47,7 @@ def reading_ease(text: str) -> float:
     words = _WORD.findall(text)
     if not words:
         return 0.0
-    sentences = max(1, len(_SENTENCE.findall(text)))
+    sentences = max(1, len(re.findall(r"[.!?]+(?:\s|$)", text)))
     beats = sum(map(syllables, words))
     return 206.835 - 1.015 * len(words) / sentences - 84.6 * beats / len(words)
 

@@ -19,8 +19,6 @@ from selfpref.models.local import LocalModel
 from selfpref.params.uses import Training
 from selfpref.studies.panickssery.finetune import Labelled
 
-# AdamW's rate rises over this share of the steps.
-_WARMUP = 0.1
 # Token ids of prompt and label, and how many of them are the label's.
 Row = tuple[list[int], int]
 
@@ -79,7 +77,8 @@ def _train(
         for order in orders
         for start in range(0, len(order), settings.batch)
     ]
-    warmup = max(1, round(_WARMUP * len(batches)))
+    # AdamW's rate rises over a tenth of the steps.
+    warmup = max(1, round(0.1 * len(batches)))
     model.train()
     losses = []
     for step, batch in enumerate(batches):

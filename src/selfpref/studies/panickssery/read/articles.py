@@ -39,8 +39,6 @@ from selfpref.studies.panickssery import STUDY
 # Reader to the columns of article, summary and id.
 COLUMNS = {"xsum": ("document", "summary", "id"), "cnn-dailymail": ("article", "highlights", "id")}
 HUMAN = "human"
-_PREAMBLE = re.compile(r"^[^\n]*:[ \t]*\n+")
-_BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTES = "\"'“”‘’"
 Text = Annotated[str, Field(pattern=r"\S")]
 
@@ -66,11 +64,12 @@ def clean(text: str, reader: str) -> str:
     """
     if reader not in COLUMNS:
         return text
-    body = _PREAMBLE.sub("", text.strip())
+    body = re.sub(r"^[^\n]*:[ \t]*\n+", "", text.strip())
     if reader == "xsum":
         quoted = len(body) > 1 and body[0] in _QUOTES and body[-1] in _QUOTES
         return body.strip(_QUOTES).strip() if quoted else body
-    lines = (_BULLET.sub("", line).strip() for line in body.splitlines())
+    bullet = r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+"
+    lines = (re.sub(bullet, "", line).strip() for line in body.splitlines())
     return "\n".join(line.removesuffix(".").rstrip() for line in lines if line)
 
 
