@@ -95,9 +95,8 @@ def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     key = ["dataset", "evaluator", "convention"]
     means = rows.groupby([*key, "quantity"])["value"].mean()
     means = means.reset_index(name="y").astype(dict.fromkeys([*key, "quantity"], "str"))
-    recognition = means["quantity"].eq("recognition")
-    x = means[recognition].drop(columns="quantity").rename(columns={"y": "x"})
-    points = means[~recognition].merge(x, on=key)
+    x = means.query("quantity == 'recognition'").drop(columns="quantity")
+    points = means.query("quantity != 'recognition'").merge(x.rename(columns={"y": "x"}), on=key)
     names = (evaluators["family"] + ", " + evaluators["variant"]).set_axis(evaluators["evaluator"])
     return points.assign(training=points["evaluator"].map(names)).dropna()
 

@@ -144,18 +144,21 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     # Half a pair is another quantity, unless the source vouches for the whole.
     half = mean.isna() & stored.isna()
     status = lost.fillna(half.map({True: "missing order", False: "ok"}))
-    whole = answers.drop_duplicates("pair").set_index("pair")[KEYS].sort_index()
-    return whole.assign(
-        **confidence,
-        undivided=of("undivided").mean(axis=1, skipna=False),
-        position=of("first").mean(axis=1, skipna=False),
-        mass=of("mass").min(axis=1),
-        ordering=_ordering(choices),
-        ordering_released=_ordering(first),
-        orders=pairs["order_known"].sum(),
-        status=status.astype("category"),
-        released=stored,
-        corrected=mean.fillna(stored).where(status.eq("ok")),
+    return (
+        pairs[KEYS]
+        .first()
+        .assign(
+            **confidence,
+            undivided=of("undivided").mean(axis=1, skipna=False),
+            position=of("first").mean(axis=1, skipna=False),
+            mass=of("mass").min(axis=1),
+            ordering=_ordering(choices),
+            ordering_released=_ordering(first),
+            orders=pairs["order_known"].sum(),
+            status=status.astype("category"),
+            released=stored,
+            corrected=mean.fillna(stored).where(status.eq("ok")),
+        )
     )
 
 
@@ -203,8 +206,7 @@ def confidences(
         held_out=kept,
         corrected=pairs["corrected"].where(kept),
     )
-    found = found[[*KEY, *found.columns.difference(KEY, sort=False)]]
-    return found.sort_values(KEY, kind="stable", ignore_index=True)
+    return found.set_index(KEY).sort_index(kind="stable").reset_index()
 
 
 def plain(pairs: pd.DataFrame) -> pd.DataFrame:

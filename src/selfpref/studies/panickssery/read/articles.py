@@ -121,7 +121,8 @@ def read(dataset: str, entry: Articles, source: Path) -> Frames:
     whole = open_set(source, COLUMNS[entry.reader])
     article, summary, identifier = COLUMNS[entry.reader]
     places = {str(name): place for place, name in enumerate(whole[identifier])}
-    rows, empty = [], 0
+    rows: list[Article] = []
+    empty = 0
     for name in sampled(places, None):
         if len(rows) == entry.articles:
             break
