@@ -59,9 +59,7 @@ _POOL = 480
 Batch = tuple[Tensor, Tensor, Tensor]
 
 
-def train_models(
-    seed: int, lab: Lab, folder: Path, progress: Callable[[str], object] = lambda name: None
-) -> None:
+def train_models(seed: int, lab: Lab, folder: Path, progress: Callable[[str], object]) -> None:
     """Train every model of one seed.
 
     Args:
@@ -212,7 +210,7 @@ def build_model(
     return LlamaForCausalLM(config)
 
 
-def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WORLD) -> None:
+def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon) -> None:
     """Save weights (safetensors), configuration and tokenizer for the `Auto` classes to load.
 
     Where the run is killed, nothing is saved, and what stood there stays.

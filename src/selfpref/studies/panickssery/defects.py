@@ -128,9 +128,10 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
         the confidence in the own text, and one minus it; `r_released` and `r_corrected`,
         correlation with the rows of the random run.
     """
-    rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
-    same = {"as_own": rows["own"], "as_inverse": 1 - rows["own"]}
-    rows = rows.assign(**{n: (rows["released"] - of).abs().lt(SAME) for n, of in same.items()})
+    rows = pairs[pairs["task"].eq("preference")]
+    stored, own = rows["released"], _own(rows)
+    as_own, as_inverse = ((stored - of).abs().lt(SAME) for of in (own, 1 - own))
+    rows = rows.assign(own=own, as_own=as_own, as_inverse=as_inverse)
     swapped = rows[rows["variant"].eq("labels-swapped") & rows["own"].notna()]
     if swapped.empty:
         return pd.DataFrame(columns=SWAPPED)
@@ -138,7 +139,7 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
     random = rows.loc[rows["variant"].eq("labels-random-swapped"), [*key, "released", "own"]]
     both = swapped.merge(random, on=key, suffixes=("", "_random"))
     grouped, agreed = (part.groupby(JUDGED[:2]) for part in (swapped, both))
-    table = grouped[[*same]].mean().assign(n=grouped.size())
+    table = grouped[["as_own", "as_inverse"]].mean().assign(n=grouped.size())
     for name, column in (("r_released", "released"), ("r_corrected", "own")):
         r = agreed[[column, f"{column}_random"]].corr().xs(column, level=-1)
         table[name] = r[f"{column}_random"]

@@ -27,7 +27,7 @@ from selfpref.studies.panickssery.finetune import chat_lines, labelled, replayed
 from selfpref.studies.panickssery.read import articles as news
 
 
-def respond(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Frames:
+def respond(params: Params, model: str, open_model: models.OpenModel) -> Frames:
     """Every article summarised by one model.
 
     Args:
@@ -56,9 +56,7 @@ def respond(params: Params, model: str, open_model: models.OpenModel = models.op
     }
 
 
-def recognise(
-    params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> Frames:
+def recognise(params: Params, model: str, open_model: models.OpenModel) -> Frames:
     """One model asked about its own and others' summaries.
 
     Args:
