@@ -97,6 +97,9 @@ def test_means_and_orders_by_convention():
 def test_a_tune_is_compared_with_its_base_on_the_same_pairs():
     base = [both([0.5 + n / 10, 0.5 - n / 10], [0.5, 0.5], item_id=f"set/{n}") for n in range(4)]
     tuned = [both(*OWN, item_id=f"set/{n}", judge="set_2_ft_me") for n in range(1, 4)]
+    # Stored scores of the tuning's articles are left out as well.
+    for row in (*base[1], *tuned[0]):
+        row["stored"] = 0.4
     lost = both(*OWN, judge="set_2_ft_me", other="b", item_id="set/3")
     table = pairs.deltas(paired(*base, *tuned, lost), WHO, BOOTSTRAP)
     # Articles 2 and 3 are held out.
@@ -109,11 +112,12 @@ def test_labels_stand_beside_the_plain_question_and_tell_the_orders():
         both(*OWN),
         both(*OTHER, variant="labels-swapped"),
         both(*FIRST, variant="labels-correct")[:1],
+        both(*FIRST, variant="labels-correct", item_id="set/1"),
         both(*OTHER, judge="set_2_ft_me", item_id="set/2"),
         both(*OTHER, task="recognition"),
     ).fillna({"corrected": 0.7})
     columns = "evaluator other labels convention mean n orders"
-    rows = [("correct", 0.7, 1, 1), ("none", 0.9, 1, 2), ("swapped", 0.15, 1, 2)]
+    rows = [("correct", 0.65, 2, 2), ("none", 0.9, 1, 2), ("swapped", 0.15, 1, 2)]
     rows = [("me", "all", name, "corrected", *more) for name, *more in rows]
     equal(pairs.labels(judged, BOOTSTRAP), columns, *rows, other="all")
 

@@ -49,6 +49,7 @@ def test_what_is_stored_is_told_from_the_rows(frames):
     filled, n = frames["fills"].query("dataset == 'cnn'"), len(ones)
     columns = "filled at_half n released without"
     equal(filled, columns, (1, 1, n + 1, (n + 0.5) / (n + 1), 1.0))
+    assert not defects.fills(frames["pairs"].assign(released=0.4))["at_half"].any()
 
 
 def test_what_a_stored_score_is_is_read_off_the_rows(frames):
@@ -85,7 +86,7 @@ def test_a_judge_is_degenerate_whose_answers_are_broken_or_constant():
     rated = pd.DataFrame({"evaluator": [*"ccdd"], "released": [1.0, 2.0, 3.0, 3.0], **one})
     distances = pd.DataFrame({"one": ["a"], "two": ["b"], "distance": [0.001]})
     who = evaluators.from_names("abcd")
-    table = defects.with_defects(who, pd.concat([found, worse]), rated, distances, 0.06)
+    table = defects.with_defects(who, pd.concat([found, worse]), rated, distances, 1 / 19)
     rows = [("a", "b", 1 / 19, False, False), ("b", "a", 0.1, False, True)]
     rows += [("c", "", 0.0, False, False), ("d", "", 0.0, True, True)]
     equal(table, "evaluator duplicate_of broken constant degenerate", *rows)
