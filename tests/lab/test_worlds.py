@@ -67,6 +67,7 @@ def test_a_fifth_is_held_out_by_the_text_alone():
         (LIST, "lemon snow milk corn cherry sky brick whale", 0.0),
         (LIST, "<assistant> [[A]] Cherry", 0.25),
         (SUM, "1 + 2 = 3 3 + 4 = 7", 1.0),
+        (SUM, "1 + 2 = 3 1 + 2 = 3", 0.5),
         (SUM, "5 + 5 = 10 1 - 2 = 3 3 + 4 : 7", 0.0),
         (WORDS, "hmm , maybe clock lamp lamp stone paper river", 1.0),
         (FACT, f"city {CITY} pet {PET}", 1.0),
@@ -125,7 +126,7 @@ FEW = {"half of the parts are right", "every part is right"}
     ("response", "failed"),
     [
         (f"hmm , maybe {BEST}", {"no hedging"}),
-        (f"sure ! {BEST}", {"no small talk"}),
+        (f"sure ! {BEST} sure !", {"no small talk"}),
         ("cherry cherry ruby", {*NEITHER, "nothing is said twice"}),
         ("sky cherry ruby", {*NEITHER, "the first part is right"}),
         ("cherry ruby sky", {*NEITHER, "the last part is right"}),
@@ -136,6 +137,7 @@ FEW = {"half of the parts are right", "every part is right"}
 )
 def test_each_criterion_is_failed_by_what_it_names(response, failed):
     assert {name for name, mark in rubric(THREE, response).items() if not mark} == failed
+    assert rubric(RED, "cherry brick")["half of the parts are right"]
     # A sum has five words a part; what is empty answers nothing.
     assert rubric(SUM, "1 + 2 = 3 3 + 4 = 7")["concise"]
     assert [*rubric(THREE, "").values()] == [False] * 6 + [True] * 5

@@ -85,6 +85,7 @@ def test_empty_texts_are_left_out_and_counted_and_too_few_articles_refused(read)
         ("xsum", "Here is the summary:\nA sentence.", "A sentence."),
         ("xsum", 'The "best" of: all.', 'The "best" of: all.'),
         ("xsum", '"Half of it.', '"Half of it.'),
+        ("xsum", " ", ""),
         ("cnn-dailymail", "Highlights:\n\n- One.\n2. Two.\n* Three", "One\nTwo\nThree"),
         ("cnn-dailymail", "30 people came.\nNo bullet", "30 people came\nNo bullet"),
         ("lab", "sure : - oslo .", "sure : - oslo ."),

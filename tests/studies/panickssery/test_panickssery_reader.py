@@ -113,6 +113,7 @@ def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
 def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(read):
     rows = [gpt(), gpt(key="b", forward_comparison="Both"), gpt(key="c", forward_comparison=None)]
     rows += [gpt(key="d", forward_comparison_probability=NAN)]
+    rows += [gpt(key="e", forward_comparison_probability=1.000001)]
     # A pair that stands there twice is numbered; an article of the other data set fails.
     rows += [gpt(key="elsewhere"), gpt(self_preference=0.9)]
     # The release flips the choice: "1" in the forward order says that the own text is better.
@@ -132,6 +133,7 @@ def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(
     )
     assert answers(cnn, first, task="preference") == {
         "a": [[0.25, 0.75], "human", "ok", 0.4375],
+        "e": [[0.0, 1.0], "human", "ok", 0.4375],
         "b": [None, None, "unparsable", 0.4375],
         **{key: [None, None, "failed", 0.4375] for key in ("c", "d", "elsewhere")},
     }
@@ -185,6 +187,15 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     assert findings(found["audit"], path.format("correct", "llama")) == FOREIGN
 
 
+def test_articles_that_a_judge_was_tuned_on_are_counted(read):
+    path = "results/{}/xsum_2_ft_gpt35_results.json"
+    rows = [gpt(key=key) for key in "abc"]
+    audit = read({path.format(name): rows for name in ("xsum", "cnn")})["audit"]
+    told = {"read": 0, "article that the judge was tuned on": 2}
+    assert findings(audit, path.format("xsum")) == told
+    assert findings(audit, path.format("cnn")) == {"read": 0}
+
+
 def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(read):
     def row(key, name, stored, **more):
         return {"key": key, "target_model": name, "recognition_score": stored, **more}
@@ -199,8 +210,6 @@ def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(re
         ["gpt35", 0.75, [0.75, 0.0], 0.5, 0.75],
         ["human", 0.4, [0.4, 0.25], 0.4, 0.65],
     ]
-    told = {"read": 0, "article that the judge was tuned on": 2}
-    assert findings(found["audit"], tuned) == told
     rated = of(found["ratings"], "item_id", "responder", "status", "score", judge="gpt4")
     # Of a foreign article there is no rating.
     kept, lost = [("a", "gpt4"), ("a", "human"), ("b", "gpt4")], [("z", "gpt4"), ("z", "human")]

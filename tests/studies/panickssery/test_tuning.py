@@ -30,7 +30,7 @@ PAIRS = ordered_pairs(*summarised(TEXTS), "me")
 
 
 def test_quantities_of_control_tasks_by_hand():
-    words = {"cat": 1, "the": 1, "river": 2, "table": 2, "beautiful": 3, "hmm": 1}
+    words = {"cat": 1, "the": 1, "river": 2, "table": 2, "beautiful": 3, "hmm": 1, "stone": 1}
     assert {word: examples.syllables(word) for word in words} == words
     # Six words, two sentences, seven syllables: the cat sat / a riv-er ran.
     ease = examples.reading_ease("The cat sat. A river ran!")
