@@ -53,14 +53,11 @@ SLOTS = {
 }
 KINDS = tuple(SLOTS)
 FACTS = [fact for slots in SLOTS.values() for slot in slots for fact in slot]
-# Fewest filler words of an article, and one more than the most.
-_FILLERS = (3, 6)
 HUMAN = "human"
 # By writer the words that a summary begins and ends with.
 STYLES: world.Frames = world.WORDS["summaries"]
 WRITERS = tuple(STYLES)
 MODELS = WRITERS[1:]
-_ERROR_RATES = (0.1, 0.2, 0.3)
 _HUMAN_ERROR_RATE = 0.1
 
 SCORES = ("1", "2", "3", "4", "5")
@@ -88,7 +85,7 @@ _COIN_TASKS = ("recognition", "readability", "length", "vowelcount")
 
 def _draw_article(kind: str, rng: Rng) -> Item:
     facts = tuple(pick(slot, rng) for slot in SLOTS[kind])
-    filler = shuffled(USE_WORDS, rng)[: int(rng.integers(*_FILLERS))]
+    filler = shuffled(USE_WORDS, rng)[: int(rng.integers(3, 6))]
     return Item(kind, facts, len(facts), " ".join(shuffled((*facts, *filler), rng)))
 
 
@@ -126,7 +123,7 @@ def quality(facts: Sequence[str], summary: str) -> float:
 
 def draw_error_rates(seed: int) -> dict[str, float]:
     """Share of the key facts that each writer gets wrong, half left out and half replaced."""
-    rates = stream(seed, 21).permutation(_ERROR_RATES).tolist()
+    rates = stream(seed, 21).permutation([0.1, 0.2, 0.3]).tolist()
     return {HUMAN: _HUMAN_ERROR_RATE, **dict(zip(MODELS, rates, strict=True))}
 
 
