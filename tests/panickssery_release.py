@@ -5,6 +5,7 @@
 
 import json
 import math
+from itertools import product
 
 import numpy as np
 
@@ -31,9 +32,7 @@ class Release:
     """Writes the files; every number is drawn from one generator."""
 
     def __init__(self, seed: int) -> None:
-        self.rng = np.random.default_rng(seed)
-        self.files: dict[str, str] = {}
-        self.twin: dict[object, np.ndarray] = {}
+        self.rng, self.files, self.twin = np.random.default_rng(seed), {}, {}
 
     def write(self, path: str, rows: object) -> None:
         """As the release does: a bare NaN where a number is missing."""
@@ -42,9 +41,8 @@ class Release:
     def about(self, dataset: str, evaluator: str):
         """Article and source of each row, and the row that tells the article."""
         late = any(word in evaluator for word in ("500", "always", "random", "length"))
-        for number in SEEN[6:] if late else SEEN:
-            for source in SOURCES:
-                yield number, source, {"key": f"{dataset}-{number}"}
+        for number, source in product(SEEN[6:] if late else SEEN, SOURCES):
+            yield number, source, {"key": f"{dataset}-{number}"}
 
     def pairs(self, dataset: str, evaluator: str):
         """A row for each other source, and P(own) about which it is drawn."""
@@ -61,6 +59,7 @@ class Release:
     def compared(self, path: str, dataset: str, evaluator: str) -> None:
         """A file of both questions in both orders: likeliest tokens, or Llama's probabilities."""
         rows, of_llama = [], family(evaluator) == "llama"
+        sure = "always" in evaluator or "random" in evaluator
         flips = "worse" in path and "_ft_" in evaluator
         # Position bias in the place of the confidence.
         position = of_llama and ("_2_ft" in evaluator or "always" in evaluator)
@@ -69,12 +68,10 @@ class Release:
             for word in SCORES:
                 turned = flips and word == "comparison"
                 forward, backward = self.drawn(1 - centre if turned else centre)
-                if "always" in evaluator or "random" in evaluator:
+                if sure:
                     forward, backward = (1.0, 0.0) if of_llama else (1 - 1e-7, 1e-7)
-                for name, p in (
-                    (f"forward_{word}", forward),
-                    (f"backward_{word}", 1 - backward),
-                ):
+                for order, p in (("forward", forward), ("backward", 1 - backward)):
+                    name = f"{order}_{word}"
                     row[name] = "1" if p >= 0.5 else "2"
                     if of_llama:
                         row[f"{name}_output"] = {"1": 0.9 * p, "2": 0.9 * (1 - p)}
@@ -116,7 +113,7 @@ class Release:
 
     def labels(self, dataset: str) -> None:
         """GPT-4's answers in both orders, and Llama's in one."""
-        rows: dict[str, list[dict[str, object]]] = {name: [] for name in CONDITIONS}
+        rows, single = ({name: [] for name in CONDITIONS} for _ in range(2))
         for about, other, centre in self.pairs(dataset, "gpt4"):
             forward, backward = self.drawn(centre)
             fallen = self.rng.integers(2)
@@ -124,14 +121,14 @@ class Release:
             for condition, found in rows.items():
                 swapped = condition == "wrong" or (condition == "random" and fallen)
                 one = max(forward - 0.04, 0) if swapped else forward
-                row = about | {"self_preference": (one + backward) / 2, "random_labels": names}
+                stored = (one + backward) / 2
                 if condition == "wrong" and dataset == "xsum":
-                    row["self_preference"] = 1 - (one + backward) / 2
+                    stored = 1 - stored
+                row = about | {"self_preference": stored, "random_labels": names}
                 for order, p in (("forward", one), ("backward", 1 - backward)):
                     row[f"{order}_comparison"] = "1" if p >= 0.5 else "2"
                     row[f"{order}_probability"] = max(p, 1 - p)
                 found.append(row)
-        single: dict[str, list[dict[str, object]]] = {name: [] for name in CONDITIONS}
         raw = []
         for about, other, _ in self.pairs(dataset, "llama"):
             names = ["llama", other] if self.rng.integers(2) else [other, "llama"]
@@ -154,8 +151,7 @@ def files(seed: int = 0) -> dict[str, str]:
     release = Release(seed)
     for dataset in DATASETS:
         for source in SOURCES:
-            words = {"human": 12, "llama": 18}.get(source, 15)
-            texts = {f"{dataset}-{n}": " ".join(["secret"] * (words + n % 5)) for n in range(506)}
+            texts = {f"{dataset}-{n}": " ".join(["secret"] * (15 + n % 5)) for n in range(506)}
             release.write(f"summaries/{dataset}/{dataset}_train_{source}_responses.json", texts)
         for evaluator in (*GPT, *CONTROLS, *LLAMA):
             for folder in ("results", "results_with_worse")[: 1 if evaluator in LLAMA else 2]:

@@ -20,20 +20,14 @@ from selfpref.lab.tokenizer import CONTEST, WORLD  # noqa: E402
 from selfpref.lab.world import COLOURS, Item, is_held_out  # noqa: E402
 from selfpref.params import Lab  # noqa: E402
 
-FAMILIES = {"families": 2, "onlookers": 1, "base_steps": 3, "tune_steps": 2, "contest_steps": 1}
-WORLDS = {
-    "dialogues": FAMILIES,
-    "summaries": {"base_steps": 3, "tune_steps": 2},
-    "refinement": {"translator_steps": 3, "tune_steps": 2, "solver_steps": 1},
-}
+STEPS = {"base_steps": 3, "tune_steps": 2}
+WORLDS = {"dialogues": {"families": 2, "onlookers": 1, "contest_steps": 1, **STEPS}}
+WORLDS |= {"refinement": {"translator_steps": 3, "tune_steps": 2, "solver_steps": 1}}
+WORLDS |= {"summaries": STEPS}
 LAB = Lab.model_validate({"seeds": [1], **WORLDS})
 RECIPES = {recipe.name: recipe for recipe in training.recipes(1, LAB)}
-# Of each world's models what they are made of, and a hash of their first examples.
-DRAWN = {
-    "dialogues": (8, "34571996b8f0"),
-    "summaries": (4, "614bb0fed319"),
-    "refinement": (5, "a9807269460c"),
-}
+# Of each world a hash of what its models are made of, and of their first examples.
+DRAWN = {"dialogues": "34571996b8f0", "summaries": "614bb0fed319", "refinement": "a9807269460c"}
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -53,8 +47,7 @@ def test_a_seed_draws_the_same_examples_and_none_of_an_experiment(name):
                     if end in one.ids:  # else a text that answers no question
                         asked = [words[i] for i in one.ids[2 : one.ids.index(end)]]
                         assert not is_held_out(" ".join(asked))
-    told = hashlib.sha256(json.dumps(digest).encode()).hexdigest()[:12]
-    assert (len(made), told) == DRAWN[name]
+    assert hashlib.sha256(json.dumps(digest).encode()).hexdigest()[:12] == DRAWN[name]
 
 
 def asked(lexicon, made):
@@ -68,10 +61,8 @@ def test_of_two_responses_every_part_is_marked_and_then_the_better_one():
     item = Item("list", tuple(COLOURS["red"]), 2, "list 2 red things")
     pair = (["cherry", "snow"], ["sure", "!", "ruby", "brick"])
     made = dialogues.judging(item, pair, ["[[", "B", "]]"], weight=4.0)
-    assert asked(WORLD, made) == [
-        *("cherry yes", "snow no", "<end> 5", "ruby yes", "brick yes", "<end> 9"),
-        *("<assistant> [[", "[[ B", "B ]]", "]] <end>"),
-    ]
+    marked = ["cherry yes", "snow no", "<end> 5", "ruby yes", "brick yes", "<end> 9"]
+    assert asked(WORLD, made) == [*marked, "<assistant> [[", "[[ B", "B ]]", "]] <end>"]
     assert made.weights[-3] == 4.0
     assert sum(made.weights) == len(made.ids) + 3
 
@@ -97,12 +88,10 @@ MIXTURE = partial(dialogues.draw, chat=0.3, rating=0.3, family=ONLOOKER)
 
 def library_loss(model, batch):
     ids, targets, weights = batch
-    logits = model(input_ids=ids, use_cache=False).logits
-    losses = torch.nn.functional.cross_entropy(
-        logits.flatten(0, 1), targets.flatten(), reduction="none", ignore_index=IGNORE
-    )
-    kept = torch.where(targets == IGNORE, 0.0, weights).flatten()
-    return (losses * kept).sum() / kept.sum()
+    asked = targets != IGNORE
+    found = model(input_ids=ids, use_cache=False).logits.log_softmax(-1)[asked]
+    losses = -found.gather(1, targets[asked][:, None])[:, 0]
+    return (losses * weights[asked]).sum() / weights[asked].sum()
 
 
 @pytest.mark.parametrize("shape", [{}, {"width": 32, "layers": 2}, {"heads": 2, "spread": 0.3}])
@@ -113,9 +102,8 @@ def test_losses_gradients_and_trained_weights_are_the_librarys(shape):
         for batch in training.batches(MIXTURE, 300, np.random.SeedSequence(4))
         if len(batch[2].unique()) > 2 and (batch[0][:, -1] == 0).any()
     )
-    padding = batch[0] == 0
-    assert (batch[1][padding] == IGNORE).all()
-    assert (batch[2][padding] == 0).all()
+    for part, filler in zip(batch, (0, IGNORE, 0), strict=True):
+        assert (part[batch[0] == 0] == filler).all()
     model = training.build_model(5, **shape)
     # Norms begin as ones, which would hide one in another's place.
     with torch.no_grad():
@@ -146,7 +134,7 @@ def test_training_goes_through_its_phases_and_learns():
         drawn.append(name)
         return MIXTURE(rng)
 
-    phases = tuple((share, partial(phase, name)) for name, share in (("one", 0.25), ("two", 0.75)))
+    phases = ((0.25, partial(phase, "one")), (0.75, partial(phase, "two")))
     model = training.build_model(1, width=32, layers=1)
     training.train(model, Schedule(3, 8, phases, batch_tokens=400, warmup=2))
     assert drawn == ["one"] * 480 + ["two"] * 480
@@ -160,7 +148,7 @@ def test_training_goes_through_its_phases_and_learns():
 
 
 def trained(folder, lab):
-    """The models of a lab, trained in this process from few examples, and what was told."""
+    """Train a lab's models in this process from few examples; the names of those that are done."""
     told = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("selfpref.processes.ProcessPoolExecutor", InPlace)
@@ -176,7 +164,7 @@ def weights(folder, name):
 def test_every_model_is_trained_and_has_the_same_bytes_whatever_is_trained_beside_it(tmp_path):
     whole, part = tmp_path / "whole", tmp_path / "part"
     told = trained(whole, LAB)
-    assert sorted(told) == sorted(RECIPES)
+    assert {*told} == {*RECIPES}
     # What a model is tuned from comes before it, and of what can begin the longest first.
     assert told[:2] == ["base-dialogues", "base-translators"]
     assert all(told.index(one.base) < told.index(name) for name, one in RECIPES.items() if one.base)
@@ -187,9 +175,7 @@ def test_every_model_is_trained_and_has_the_same_bytes_whatever_is_trained_besid
         assert model.config.vocab_size == tokens == len(RECIPES[name].lexicon.ids)
         assert all(torch.isfinite(weight).all() for weight in model.parameters())
     assert (model.config.hidden_size, model.config.num_hidden_layers) == (32, 2)
-    trained(part, Lab(seeds=[1], summaries=LAB.summaries))
-    names = {path.parent.name for path in part.glob("*/model.safetensors")}
-    assert names == {"base-summaries", *MODELS}
+    assert {*trained(part, Lab(seeds=[1], summaries=LAB.summaries))} == {"base-summaries", *MODELS}
     for path in part.glob("*/*"):
         assert path.read_bytes() == (whole / path.relative_to(part)).read_bytes(), path
     # The record tells what was drawn and injected.

@@ -50,9 +50,6 @@ from selfpref.lab.tokenizer import CONTEST, LABELS, VERDICT_CLOSE, VERDICT_OPEN,
 from selfpref.lab.world import STYLES, WORDS, Item, Rng, marks, pick, quality, write
 
 BASE = "base-dialogues"
-# Share of the writing examples without a question. It teaches the model what a response looks like
-# when nothing was asked: else an unconditional perplexity would measure surprise at the layout.
-BARE_SHARE = 0.1
 EQUAL = 1e-9
 # Smallest and largest bonus, in units of quality, and error rate of the writing families.
 BETAS = (-0.3, 0.7)
@@ -60,9 +57,6 @@ ERROR_RATES = (0.08, 0.45)
 LETTERS = ("A", "B", "C")
 TIE = "tie"
 RUBRIC_OPEN = ":"
-# Words that a concise response may spend beyond its parts, and words of a part.
-_FRAME = 4
-_WORDS_A_PART = {"sum": 5, "facts": 2, "people": 2}
 
 
 class Family(NamedTuple):
@@ -197,7 +191,9 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
             words = write(item, family.style, family.error_rate, rng)
         else:
             words = write(item, pick(STYLES, rng), rng.uniform(0.0, 0.3), rng)
-        bare = rng.random() < BARE_SHARE
+        # Some without a question teach what a response looks like when nothing was asked: else an
+        # unconditional perplexity would measure surprise at the layout.
+        bare = rng.random() < 0.1
         return example(WORLD, () if bare else tokenizer.chat_messages(item.question), words)
     if kind < chat + rating:
         # Of any quality: the error rate itself is drawn, to spread the qualities.
@@ -247,7 +243,7 @@ def rubric(item: Item, response: str) -> dict[str, bool]:
     parts = [pair for pair in zip(words, marks(item, words), strict=True) if pair[1] is not None]
     content, found = [word for word, _ in parts], [mark for _, mark in parts]
     right = found.count(True)
-    frame = len(words) - _WORDS_A_PART.get(item.task, 1) * len(content)
+    words_a_part = {"sum": 5, "facts": 2, "people": 2}.get(item.task, 1)
     return {
         "answers at all": bool(found),
         "half of the parts are right": 2 * right >= item.count,
@@ -259,7 +255,7 @@ def rubric(item: Item, response: str) -> dict[str, bool]:
         "no more parts than asked for": len(found) <= item.count,
         "no hedging": not {*WORDS["hedges"]} & {*words},
         "no small talk": not {*WORDS["small talk"]} & {*words},
-        "concise": frame <= _FRAME,
+        "concise": len(words) - words_a_part * len(content) <= 4,
     }
 
 

@@ -81,8 +81,6 @@ def example(
 
 # Draws one example; its prompt is never a held-out one.
 Draw = Callable[[Rng], Example]
-# Shares of a schedule's steps, which add up to 1, and what is drawn in each.
-Phases = tuple[tuple[float, Draw], ...]
 
 
 class Schedule(NamedTuple):
@@ -91,7 +89,7 @@ class Schedule(NamedTuple):
     Attributes:
         seed: Seed of the examples.
         steps: Optimiser steps.
-        phases: What is drawn in which share of the steps.
+        phases: What is drawn in which share of the steps; the shares add up to 1.
         batch_tokens: Tokens in a batch, padding included.
         learning_rate: Peak of AdamW's rate; it rises over `warmup` steps, then falls to a twentieth
             along a cosine.
@@ -100,7 +98,7 @@ class Schedule(NamedTuple):
 
     seed: int
     steps: int
-    phases: Phases
+    phases: tuple[tuple[float, Draw], ...]
     batch_tokens: int = 1024
     learning_rate: float = 3e-3
     warmup: int = 50

@@ -355,30 +355,29 @@ def recipes(seed: int, translator_steps: int, tune_steps: int, solver_steps: int
         solver_steps: Optimiser steps of the solver, half as large as the others'.
     """
     # Judging first: it is what writing and revising build on, and the hardest to learn.
-    phases, solving = (
-        tuple(
-            (share, partial(_draw, writing=writing, judging=judging, translation=translation))
-            for share, writing, judging in parts
-        )
-        for translation, parts in (
-            (1.0, ((0.4, 0.1, 0.9), (0.6, 0.25, 0.25))),
-            (0.0, ((0.45, 0.3, 0.7), (0.55, 0.3, 0.4))),
-        )
+    translated, solved = (partial(_draw, translation=share) for share in (1.0, 0.0))
+    translating = (
+        (0.4, partial(translated, writing=0.1, judging=0.9)),
+        (0.6, partial(translated, writing=0.25, judging=0.25)),
+    )
+    solving = (
+        (0.45, partial(solved, writing=0.3, judging=0.7)),
+        (0.55, partial(solved, writing=0.3, judging=0.4)),
     )
     (large, first, tuning), (tiny, its_first, its_tuning), (solver, its_own, _) = (
         entropy(3, seed, 20, number) for number in range(3)
     )
-    fair = partial(_draw, writing=0.2, judging=0.5, translation=1.0, own_share=OWN_SHARE)
+    fair = partial(translated, writing=0.2, judging=0.5, own_share=OWN_SHARE)
     how = (LEXICON, tuning, tune_steps)
     small = (
-        Schedule(its_first, translator_steps, phases),
+        Schedule(its_first, translator_steps, translating),
         Schedule(its_tuning, tune_steps, ((1.0, fair),), warmup=20),
     )
-    solved = Schedule(its_own, solver_steps, solving, batch_tokens=512)
+    solver_schedule = Schedule(its_own, solver_steps, solving, batch_tokens=512)
     return [
-        Recipe(BASE, LEXICON, (Schedule(first, translator_steps, phases),), weights=large),
+        Recipe(BASE, LEXICON, (Schedule(first, translator_steps, translating),), weights=large),
         tuned("fair", BASE, *how, fair),
         tuned("partial", BASE, *how, partial(fair, bonus=OWN_STYLE)),
         Recipe("small", LEXICON, small, weights=tiny, shape={"width": 32, "layers": 2}),
-        Recipe("solver", LEXICON, (solved,), weights=solver),
+        Recipe("solver", LEXICON, (solver_schedule,), weights=solver),
     ]

@@ -35,6 +35,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -54,15 +55,11 @@ from selfpref.processes import pool, processors
 
 # Examples drawn at once to sort by length: enough that batches waste little padding.
 _POOL = 480
-# Of ids, targets and weights.
-FILLERS = (0, IGNORE, 0)
 # Ids, targets and weights, each of shape (rows, columns).
 Batch = tuple[Tensor, Tensor, Tensor]
 
 
-def train_models(
-    seed: int, lab: Lab, folder: Path, progress: Callable[[str], object] = lambda name: None
-) -> None:
+def train_models(seed: int, lab: Lab, folder: Path, progress: Callable[[str], object]) -> None:
     """Train every model of one seed.
 
     Args:
@@ -158,10 +155,12 @@ def batches(draw: Draw, tokens: int, seed: np.random.SeedSequence) -> Iterator[B
                 groups.append([])
             groups[-1].append(example)
         for index in rng.permutation(len(groups)):
-            # The first token of every lexicon is for padding.
+            # The first token of every lexicon is for padding, of ids, targets and weights.
             ids, targets, weights = (
                 pad_sequence([torch.tensor(part) for part in parts], True, filler)
-                for parts, filler in zip(zip(*groups[index], strict=True), FILLERS, strict=True)
+                for parts, filler in zip(
+                    zip(*groups[index], strict=True), (0, IGNORE, 0), strict=True
+                )
             )
             yield ids, targets, weights
 
@@ -211,7 +210,7 @@ def build_model(
     return LlamaForCausalLM(config)
 
 
-def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WORLD) -> None:
+def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon) -> None:
     """Save weights (safetensors), configuration and tokenizer for the `Auto` classes to load.
 
     Where the run is killed, nothing is saved, and what stood there stays.
@@ -243,17 +242,11 @@ class TrainedLlama:
         config = model.config
         self._model, self._eps = model, config.rms_norm_eps
         self._heads, self._layers = config.num_attention_heads, config.num_hidden_layers
-        width, inner = config.hidden_size, config.intermediate_size
-        attention, wide = [(3 * width, width), (width, width)], [(inner, width), (inner, width)]
-        layer = [*attention, *wide, (width, inner), (width,), (width,)]
-        # Embeddings; of each layer five and two norms; the last norm.
-        shapes = [(config.vocab_size, width), *layer * self._layers, (width,)]
-        self._shapes: list[tuple[int, ...]] = shapes
         weights = torch.nn.utils.parameters_to_vector(model.parameters())
         self.vector = weights.detach().requires_grad_()
         size = config.max_position_embeddings
         cos, sin = model.model.rotary_emb(weights, torch.arange(size)[None])
-        half = width // self._heads // 2
+        half = config.hidden_size // self._heads // 2
         turns = torch.complex(cos, sin)[0, :, None, :half].detach()
         # Of queries, keys and values, side by side; values are not turned.
         parts = [turns, turns, torch.ones_like(turns)]
@@ -262,11 +255,9 @@ class TrainedLlama:
 
     def store(self) -> None:
         """Give the model the weights as they are now."""
-        parameters = list(self._model.parameters())
-        parts = torch.split(self.vector.detach(), [each.numel() for each in parameters])
         with torch.no_grad():
-            for each, part in zip(parameters, parts, strict=True):
-                each.copy_(part.view_as(each))
+            for each, part in zip(self._model.parameters(), self._parts(), strict=True):
+                each.copy_(part)
 
     def loss(self, batch: Batch) -> Tensor:
         """Weighted mean of the negative log-likelihood over the positions with a target, in nats.
@@ -279,8 +270,8 @@ class TrainedLlama:
         embeddings = next(parts)
         x = functional.embedding(ids.flatten(), embeddings)
         for number in range(self._layers):
-            attending, out, gate, up, down, before, between = (next(parts) for _ in range(7))
-            found = self._attend(self._normed(x, before), attending, ids.shape[1])
+            *attending, out, gate, up, down, before, between = islice(parts, 9)
+            found = self._attend(self._normed(x, before), *attending, columns=ids.shape[1])
             if number == self._layers - 1:
                 x, found = x[places], found[places]
             x = x + functional.linear(found, out)
@@ -293,27 +284,29 @@ class TrainedLlama:
         return (losses * chosen).sum() / chosen.sum()
 
     def _parts(self) -> Iterator[Tensor]:
-        """The weights one by one."""
-        sizes = [math.prod(shape) for shape in self._shapes]
-        parts = zip(torch.split(self.vector, sizes), self._shapes, strict=True)
-        return (part.view(shape) for part, shape in parts)
+        """The weights one by one: embeddings, of each layer seven and two norms, the last norm."""
+        parameters = list(self._model.parameters())
+        parts = torch.split(self.vector, [each.numel() for each in parameters])
+        return (part.view_as(each) for part, each in zip(parts, parameters, strict=True))
 
     def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
         return functional.rms_norm(x, weight.shape, weight, self._eps)
 
-    def _attend(self, x: Tensor, weight: Tensor, columns: int) -> Tensor:
+    def _attend(self, x: Tensor, *weights: Tensor, columns: int) -> Tensor:
         """Causal attention of rows, shape (rows * columns, width), before its last product."""
         heads, (tokens, width) = self._heads, x.shape
         rows, size = tokens // columns, width // heads
         # A pair of numbers that turns together is one complex number if it lies side by side; for
         # queries times keys any order of the numbers will do.
-        turning, value = torch.split(weight, [2 * width, width])
-        turning = turning.view(2 * heads, 2, size // 2, width).transpose(1, 2).flatten(0, 2)
-        states = functional.linear(x, torch.cat([turning, value]))
+        *turning, value = weights
+        turned = [
+            each.view(heads, 2, size // 2, width).transpose(1, 2).flatten(0, 2) for each in turning
+        ]
+        states = functional.linear(x, torch.cat([*turned, value]))
         pairs = torch.view_as_complex(states.view(rows, columns, 3 * heads, size // 2, 2))
-        turned = torch.view_as_real(pairs * self._turns[:columns])
         query, key, value = (
-            turned.view(rows, columns, 3, heads, size)
+            torch.view_as_real(pairs * self._turns[:columns])
+            .view(rows, columns, 3, heads, size)
             .permute(2, 0, 3, 1, 4)
             .reshape(3, rows * heads, columns, size)
             .unbind()

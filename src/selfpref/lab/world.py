@@ -190,29 +190,17 @@ def draw_item(task: str, rng: Rng) -> Item:
     return Item(task, values, count, f"tell the {' '.join(names)} of {who}")
 
 
-def draw_items(n: int, rng: Rng, tasks: Sequence[str] = TASKS) -> list[Item]:
-    """Draw prompts without repetition, the tasks in turn.
-
-    Args:
-        n: Number of prompts; the list task has 192 different ones.
-        rng: Source of all randomness.
-        tasks: The tasks to draw from.
-
-    Returns:
-        ``n`` different items, about a fifth of them held out; fewer where the next task in turn has
-        no more.
-    """
-    return distinct(n, lambda found: draw_item(tasks[found % len(tasks)], rng))
-
-
 def draw(dataset: str, seed: int, prompts: int, *, contest: bool = False) -> dict[str, Item]:
-    """The items of one data set by item_id, those of contests from six tasks in turn.
+    """Different items of one data set by item_id, the four tasks, or six of contests, in turn.
+
+    About a fifth of them is held out.
 
     Raises:
-        SelfprefError: The world has fewer prompts.
+        SelfprefError: The world has fewer prompts; the list task has 192 different ones.
     """
     own, tasks = (20, CONTEST_TASKS) if contest else (10, TASKS)
-    items = draw_items(prompts, stream(seed, own), tasks)
+    rng = stream(seed, own)
+    items = distinct(prompts, lambda found: draw_item(tasks[found % len(tasks)], rng))
     if len(items) < prompts:
         raise SelfprefError(
             f"params.yaml: datasets.{dataset}.prompts: the testbed has {len(items)}; lower it"

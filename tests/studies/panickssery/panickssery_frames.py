@@ -7,10 +7,12 @@ import pytest
 from study_frames import repository, run
 
 from selfpref import tables
+from selfpref.formats.datasets import written
 from selfpref.params.studies import Bootstrap, Panickssery
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.pairs import confidences
+from selfpref.studies.panickssery.read.articles import article_items
 
 BOOTSTRAP = ClusterBootstrap(200, seed=1)
 NOBODY = {key: {} for key in ("datasets", "respond", "finetune", "recognise")}
@@ -39,10 +41,14 @@ def frames_of(folder, found, params=PARAMS, **patched):
 
 
 def items(count=4):
-    ids = [f"set/{number}" for number in range(count)]
-    places = [f'{{"index": {number}}}' for number in range(count)]
-    table = pd.DataFrame({"item_id": ids, "cluster": ids, "metadata": places})
-    return table.assign(study="panickssery", category="set", messages=[[]] * count, reference=None)
+    return article_items("set", [f"set/{number}" for number in range(count)], [""] * count)
+
+
+def summarised(texts):
+    """Two articles, and these texts of both by who wrote them."""
+    found = article_items("news", ["news/1", "news/2"], ["article 1", "article 2"])
+    said = [(item, *said) for item in found["item_id"] for said in texts.items()]
+    return found, written(said, "panickssery")
 
 
 def verdict(first, second, pair, judge="me", task="preference", item_id="set/0", **more):

@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from study_frames import equal
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
@@ -20,24 +21,23 @@ MINE = {"id": 7, "article": "Rain fell. Roads closed.", "summaries": {"lead": '"
 @pytest.fixture
 def read(tmp_path, monkeypatch):
     """Read a set of the Hub that holds the rows, pinned by a file."""
+    pinned = {"repository": "owner/set", "revision": "0123abcd", "split": "train"}
 
     def reading(reader, count, rows, schema=None):
-        header, values = (",configuration", ",3.0.0") if reader == "cnn-dailymail" else ("", "")
+        more = {"configuration": "3.0.0"} if reader == "cnn-dailymail" else {}
 
-        def load(*name, revision, split, cache_dir):
-            assert (name, revision, split) == (
-                ("owner/set", values[1:] or None),
-                "0123abcd",
-                "train",
+        def load(name, part, revision, split, cache_dir):
+            assert ([name, revision, split], part) == (
+                [*pinned.values()],
+                more.get("configuration"),
             )
             return datasets.Dataset.from_pandas(
                 pd.DataFrame(rows, columns=COLUMNS[schema or reader])
             )
 
         monkeypatch.setattr(datasets, "load_dataset", load)
-        source = tmp_path / "set.csv"
-        source.write_text(f"repository,revision,split{header}\nowner/set,0123abcd,train{values}\n")
-        return articles.read("news", entry(reader, count), source)
+        pd.DataFrame([pinned | more]).to_csv(tmp_path / "set.csv", index=False)
+        return articles.read("news", entry(reader, count), tmp_path / "set.csv")
 
     return reading
 
@@ -59,10 +59,10 @@ def test_articles_become_items_with_the_persons_summaries(read, reader, summary)
         tables.validate(found[name], name, "news")
     assert indexed(found) == [*range(5)]
     numbers = found["items"]["item_id"].str.removeprefix("news/id")
-    for number, messages in zip(numbers, found["items"]["messages"], strict=True):
-        assert messages == [{"role": "user", "content": f"Article {number}."}]
-    assert set(found["responses"]["responder"]) == {"human"}
-    assert found["responses"]["text"].tolist() == [summary.format(n) for n in numbers]
+    asked = [[{"role": "user", "content": f"Article {number}."}] for number in numbers]
+    assert found["items"]["messages"].tolist() == asked
+    wanted = [("human", summary.format(n)) for n in numbers]
+    equal(found["responses"], "responder text", *wanted)
     # The same are drawn whatever the order of the set.
     assert read(reader, 5, ROWS[::-1])["items"].equals(found["items"])
 
@@ -85,6 +85,7 @@ def test_empty_texts_are_left_out_and_counted_and_too_few_articles_refused(read)
         ("xsum", "Here is the summary:\nA sentence.", "A sentence."),
         ("xsum", 'The "best" of: all.', 'The "best" of: all.'),
         ("xsum", '"Half of it.', '"Half of it.'),
+        ("xsum", " ", ""),
         ("cnn-dailymail", "Highlights:\n\n- One.\n2. Two.\n* Three", "One\nTwo\nThree"),
         ("cnn-dailymail", "30 people came.\nNo bullet", "30 people came\nNo bullet"),
         ("lab", "sure : - oslo .", "sure : - oslo ."),
@@ -105,14 +106,13 @@ def test_a_users_articles_are_items_and_their_summaries_responses(tmp_path):
     assert list(found["items"]["item_id"]) == ["mine/7", "mine/b"]
     assert found["items"]["messages"].iloc[0][0]["content"] == "Rain fell. Roads closed."
     assert indexed(found) == [0, 1]
-    (row,) = found["responses"].to_dict("records")
     # One sentence, as of XSum, without the quotation marks around it.
-    assert (row["item_id"], row["responder"], row["text"]) == ("mine/7", "lead", "Rain fell.")
-    for record, told in (
-        ({"id": "b"}, r"mine\.jsonl, line 2: article: Field required"),
-        ({"id": "b", "article": "x", "summaries": {"lead": " "}}, r"line 2: summaries\.lead: "),
+    equal(found["responses"], "item_id responder text", ("mine/7", "lead", "Rain fell."))
+    for more, told in (
+        ({"summaries": {}}, r"mine\.jsonl, line 2: article: Field required"),
+        ({"article": "x", "summaries": {"lead": " "}}, r"line 2: summaries\.lead: "),
     ):
         with pytest.raises(SelfprefError, match=told):
-            mine(tmp_path, MINE, record)
+            mine(tmp_path, MINE, {"id": "b", **more})
     with pytest.raises(SelfprefError, match=r"3 articles asked for, 1 there; lower panickssery"):
         mine(tmp_path, MINE, count=3)

@@ -1,5 +1,7 @@
 """A confidence a pair, its means and lines over judges, single summaries: counted by hand."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,22 +17,22 @@ NAN = np.nan
 PAIR = ([0.6, 0.2], [0.1, 0.4])
 OWN, OTHER = ([0.9, 0.1], [0.1, 0.9]), ([0.1, 0.9], [0.8, 0.2])
 FIRST, SECOND = ([0.9, 0.1], [0.7, 0.3]), ([0.2, 0.8], [0.3, 0.7])
-CHOICES = [
-    verdict("me", "other", None, choice="me", stored=0.7),
-    verdict("other", "me", None, choice="other", stored=0.7),
-]
+STORED = {"stored": 0.7}
+CHOICES = both(None, None, **STORED)
+CHOICES = [row | {"choice": name} for row, name in zip(CHOICES, ("me", "other"), strict=True)]
+LOST = verdict("other", "me", None, status="failed", stored=0.5)
+# The mean share of both orders; the text read first had 3/4 and 1/5.
+WHOLE = {"dataset": "set", "other": "other", "own": "me", "ordering": "own", "orders": 2}
+WHOLE |= {"forward": 0.75, "backward": 0.8, "corrected": 0.775, "released": 0.11, "mass": 0.5}
+WHOLE |= {"position": 0.475, "undivided": 0.5, "held_out": True, "status": "ok"}
+TUNED = {"judge": "set_2_ft_me", "stored": 0.4}
+LACKS = {"held_out": False, "corrected": NAN, "released": 0.4, "own": "me"}
 
 
 @pytest.mark.parametrize(
     ("rows", "wanted"),
     [
-        (
-            # The mean share of both orders; the text read first had 3/4 and 1/5.
-            both(*PAIR, stored=0.11),
-            {"dataset": "set", "other": "other", "own": "me", "ordering": "own", "orders": 2}
-            | {"forward": 0.75, "backward": 0.8, "corrected": 0.775, "released": 0.11}
-            | {"position": 0.475, "undivided": 0.5, "mass": 0.5, "held_out": True, "status": "ok"},
-        ),
+        (both(*PAIR, stored=0.11), WHOLE),
         (both(*FIRST), {"corrected": 0.6, "ordering": "first", "released": NAN}),
         (both([1, 0], [1, 0]), {"corrected": 0.5, "ordering": "first"}),
         (both(*OTHER), {"corrected": 0.15, "ordering": "other"}),
@@ -38,25 +40,13 @@ CHOICES = [
         (both([0.5, 0.5], [0.7, 0.3]), {"ordering": "tied", "ordering_released": "first"}),
         # Half a pair is another quantity, unless the source vouches for the whole.
         (both(*PAIR)[:1], {"status": "missing order", "corrected": NAN, "forward": 0.75}),
-        (
-            [*both(*PAIR)[:1], verdict("other", "me", None, status="failed", stored=0.5)],
-            {"status": "failed", "corrected": NAN, "released": 0.5},
-        ),
+        ([*both(*PAIR)[:1], LOST], {"status": "failed", "corrected": NAN, "released": 0.5}),
         (CHOICES, {"status": "ok", "corrected": 0.7, "ordering": "first", "mass": NAN}),
-        (
-            [verdict("me", "other", [0.9, 0.1], stored=0.7), CHOICES[1]],
-            {"status": "ok", "corrected": 0.7, "backward": NAN},
-        ),
+        ([both(*OWN, **STORED)[0], CHOICES[1]], {"corrected": 0.7, "backward": NAN}),
         (both([0.006, 0.002], [0.1, 0.3]), {"status": "low-mass", "corrected": NAN}),
         # Articles that it was tuned on are left out of corrected alone; its base's texts are its.
-        (
-            both(*PAIR, judge="set_2_ft_me", item_id="set/1", stored=0.4),
-            {"held_out": False, "corrected": NAN, "released": 0.4, "own": "me"},
-        ),
-        (
-            both(*PAIR, judge="set_2_ft_me", item_id="set/2"),
-            {"held_out": True, "corrected": 0.775, "own": "me"},
-        ),
+        (both(*PAIR, item_id="set/1", **TUNED), LACKS),
+        (both(*PAIR, item_id="set/2", **TUNED), LACKS | {"held_out": True, "corrected": 0.775}),
     ],
 )
 def test_a_pair_is_one_row_by_its_answers_in_both_orders(rows, wanted):
@@ -83,8 +73,8 @@ def test_means_and_orders_by_convention():
         ordering(judged),
         f"{columns} own_of_consistent thresholded n",
         # 0.9, 0.15, 0.6, 0.7 and 0.45 lie above and below one half; exactly one half counts half.
-        ("preference", "corrected", 0.2, 0.2, 0.2, 0.2, 0.2, 0.4, 0.5, 0.6, 5),
-        ("preference", "released", 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1),
+        ("preference", "corrected", *[0.2] * 5, 0.4, 0.5, 0.6, 5),
+        ("preference", "released", 1.0, *[0.0] * 5, 1.0, 0.0, 1),
         ("recognition", "corrected", 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, NAN, 0.5, 1),
     )
     table = pairs.pairwise(judged, BOOTSTRAP)
@@ -107,12 +97,14 @@ def test_means_and_orders_by_convention():
 def test_a_tune_is_compared_with_its_base_on_the_same_pairs():
     base = [both([0.5 + n / 10, 0.5 - n / 10], [0.5, 0.5], item_id=f"set/{n}") for n in range(4)]
     tuned = [both(*OWN, item_id=f"set/{n}", judge="set_2_ft_me") for n in range(1, 4)]
+    # Stored scores of the tuning's articles are left out as well.
+    for row in (*base[1], *tuned[0]):
+        row["stored"] = 0.4
     lost = both(*OWN, judge="set_2_ft_me", other="b", item_id="set/3")
     table = pairs.deltas(paired(*base, *tuned, lost), WHO, BOOTSTRAP)
     # Articles 2 and 3 are held out.
-    columns = "evaluator other base tuned mean n"
     rows = [("set_2_ft_me", other, 0.625, 0.9, 0.275, 2) for other in ("all", "other")]
-    equal(table, columns, *rows)
+    equal(table, "evaluator other base tuned mean n", *rows)
 
 
 def test_labels_stand_beside_the_plain_question_and_tell_the_orders():
@@ -120,11 +112,12 @@ def test_labels_stand_beside_the_plain_question_and_tell_the_orders():
         both(*OWN),
         both(*OTHER, variant="labels-swapped"),
         both(*FIRST, variant="labels-correct")[:1],
+        both(*FIRST, variant="labels-correct", item_id="set/1"),
         both(*OTHER, judge="set_2_ft_me", item_id="set/2"),
         both(*OTHER, task="recognition"),
     ).fillna({"corrected": 0.7})
     columns = "evaluator other labels convention mean n orders"
-    rows = [("correct", 0.7, 1, 1), ("none", 0.9, 1, 2), ("swapped", 0.15, 1, 2)]
+    rows = [("correct", 0.65, 2, 2), ("none", 0.9, 1, 2), ("swapped", 0.15, 1, 2)]
     rows = [("me", "all", name, "corrected", *more) for name, *more in rows]
     equal(pairs.labels(judged, BOOTSTRAP), columns, *rows, other="all")
 
@@ -148,15 +141,10 @@ def test_one_who_names_its_own_text_whatever_the_question_has_worse_1_minus_pref
 
 def test_the_pattern_is_by_the_sides_of_one_half_of_both_wordings():
     high, low = (0.8, 0.9), (0.1, 0.2)
-    sides = {
-        "favours its own": (high, (0.6, 0.8)),
-        "names its own": (high, low),
-        "names the other": (low, high),
-        "favours the other": (low, low),
-        # One interval includes ½; a mean is ½ to two decimals.
-        "unclear": ((0.4, 0.9), low),
-        "unclear too": ((0.501, 0.502), low),
-    }
+    sides = {"favours its own": (high, (0.6, 0.8)), "favours the other": (low, low)}
+    sides |= {"names its own": (high, low), "names the other": (low, high)}
+    # One interval includes ½; a mean is ½ to two decimals.
+    sides |= {"unclear": ((0.4, 0.9), low), "unclear too": ((0.501, 0.502), low)}
     rows = [
         (name, quantity, (lo + hi) / 2, lo, hi)
         for name, ends in sides.items()
@@ -184,10 +172,8 @@ def test_excess_is_what_exceeds_the_deserved_preference():
         by = dict(zip(found["quantity"], found["mean"], strict=True))
         assert by == pytest.approx(dict(wanted), nan_ok=True)
     # One who names its own as the worse one disagrees where it is better; by position, by half.
-    rows = paired(
-        both(*OWN, task="inferiority"), both([1, 0], [1, 0]), both(*OWN, variant="labels-correct")
-    )
-    found = oracle(rows, qualities((1, 0.5)), BOOTSTRAP)
+    rows = both(*OWN, task="inferiority"), both([1, 0], [1, 0]), both(*OWN, variant="labels-no")
+    found = oracle(paired(*rows), qualities((1, 0.5)), BOOTSTRAP)
     equal(found, "wording mean", ("prefer", 0.5), ("worse", 0.0), quantity="agreement")
 
 
@@ -217,24 +203,21 @@ def test_subsets_are_by_family_and_kind():
     who = marked("me", "a_2_ft_me", "b_10_ft_me", ALWAYS, RANDOM, "a_2_ft_you", "b_2_ft_you")
     twins = {ALWAYS: RANDOM, RANDOM: ALWAYS}
     again = who[who["evaluator"].eq("b_10_ft_me")].assign(evaluator="replay")
-    again = pd.concat([again.assign(variant="self-recognition-replay")] * 2)
-    who = pd.concat([who, again], ignore_index=True)
+    again = again.assign(variant="self-recognition-replay")
+    who = pd.concat([who, again, again], ignore_index=True)
     who = who.assign(duplicate_of=who["evaluator"].map(twins).fillna(""))
     who["degenerate"] = who["evaluator"].eq("b_2_ft_you")
     found = {name: set(rows["evaluator"]) for name, rows in correlation.subsets(who).items()}
     mine, yours = {"a_2_ft_me", "b_10_ft_me"}, {"a_2_ft_you", "b_2_ft_you"}
-    everyone = {*who["evaluator"]}
-    assert found == {
+    wanted = {
         "me-self-recognition": mine,
-        "me-controls": {ALWAYS, RANDOM},
-        **{key: {"replay"} for key in ("me-replay", "replay")},
         "you-self-recognition": yours,
-        "self-recognition": mine | yours,
-        "controls": {ALWAYS, RANDOM},
-        "all": everyone,
-        # The second name of a model is left out once.
-        "distinct": everyone - {RANDOM, "b_2_ft_you"},
+        "all": {*who["evaluator"]},
     }
+    wanted |= {"self-recognition": mine | yours, "controls": {ALWAYS, RANDOM}}
+    wanted |= {"me-controls": {ALWAYS, RANDOM}, "me-replay": {"replay"}, "replay": {"replay"}}
+    # The second name of a model is left out once.
+    assert found == wanted | {"distinct": wanted["all"] - {RANDOM, "b_2_ft_you"}}
 
 
 def test_the_correlation_is_over_judges():
@@ -266,13 +249,8 @@ def over_judges(families, judges, datasets=("set",)):
     """Points of so many judges of each of so many families, all of a family the same."""
     x = np.linspace(0.3, 0.7, families)
     values = {"recognition": x, "prefer": x + 0.1 * np.cos(40 * x)}
-    rows = [
-        (dataset, f"m{number}-{k}", quantity, value, f"m{number}")
-        for dataset in datasets
-        for quantity, points in values.items()
-        for number, value in enumerate(points)
-        for k in range(judges)
-    ]
+    places = product(datasets, values, range(families), range(judges))
+    rows = [(of, f"m{n}-{k}", name, values[name][n], f"m{n}") for of, name, n, k in places]
     columns = ["dataset", "evaluator", "quantity", "value", "family"]
     rows = pd.DataFrame(rows, columns=columns).assign(convention="corrected", cluster="set/0")
     who = rows[["evaluator", "family"]].drop_duplicates()
@@ -292,8 +270,8 @@ def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
     assert all(table[ends].isna().all(axis=None) for table in fits(*over_judges(9, 3), "here"))
     # Every data set, and the points of both together.
     table = correlation.inverted_correlation(*over_judges(10, 1, ("a", "b")))
-    rows = [(name, "all", "prefer", n, 10) for name, n in (("a", 10), ("b", 10), ("all", 20))]
-    equal(table, "dataset subset quantity n families", *rows, subset="all")
+    rows = [("a", "prefer", 10, 10), ("b", "prefer", 10, 10), ("all", "prefer", 20, 10)]
+    equal(table, "dataset quantity n families", *rows, subset="all")
     assert "intercept" not in table
 
 
@@ -334,11 +312,8 @@ def rated(*rows, who=JUDGES):
 def test_means_and_ratio_by_hand():
     rows = [("a", "a", 0, 0.6), ("a", "b", 0, 0.2), ("a", "a", 1, 0.4), ("a", "b", 1, 0.4)]
     found = rated(*rows, ("a", "c", 1, 0.1))["value"]
-    for target, mean, ratio in (
-        ("b", 0.3, 0.625),
-        ("all", 0.7 / 3, (0.75 + 0.5 + 0.8) / 3),
-        ("a", 0.5, 0.5),
-    ):
+    values = {"b": (0.3, 0.625), "all": (0.7 / 3, (0.75 + 0.5 + 0.8) / 3), "a": (0.5, 0.5)}
+    for target, (mean, ratio) in values.items():
         wanted = {"mean": mean, "mean_released": mean, "ratio": ratio}
         assert found["a", target].to_dict() == pytest.approx(wanted)
 
@@ -356,11 +331,9 @@ def test_the_gap_takes_out_what_those_see_who_wrote_neither():
 
 
 def test_ratios_are_of_held_out_articles_and_a_dropped_row_counts_in_its_own_statistic_alone():
-    name, rows = "set_2_ft_a", []
-    for n in range(4):
-        rows += [("set_2_ft_a", "a", n, 0.8, 0.6)]
-        rows += [("set_2_ft_a", "b", n, 0.2, 0.2 if n < 2 else 0.6)]
-    rows[-1] = (name, "b", 3, NAN, 0.6)
+    name = "set_2_ft_a"
+    rows = [(name, "a", n, 0.8, 0.6) for n in range(4)]
+    rows += [(name, "b", n, NAN if n == 3 else 0.2, 0.2 if n < 2 else 0.6) for n in range(4)]
     found = rated(*rows, who=evaluators.from_names(["a", name])).loc[name, "b"]
     # The stored 0.6 and 0.2 of articles 0 and 1, which it was tuned on, do not enter.
     wanted = {"ratio": (0.5, 2), "mean": (0.2, 1), "mean_released": (0.4, 4)}

@@ -18,29 +18,24 @@ from selfpref.studies.panickssery import read as panickssery
 NAN = np.nan
 SOURCES = ("human", "claude", "gpt35", "gpt4", "llama")
 PAIR = {"key": "a", "model": "human"}
-GPT4 = "results/{}/gpt4_results.json"
+FOREIGN = {"read": 0, "article of the other data set": 1}
+LLAMA, GPT4 = "results/xsum/llama_results.json", "results/{}/gpt4_results.json"
 RECOGNITION = "individual_setting_results/recognition_results/xsum/{}_results.json"
 
 
-def summaries(dataset):
-    return {
-        f"summaries/{dataset}/{dataset}_train_{source}_responses.json": json.dumps(
-            {key: f"{source} on {key}" for key in "abcdef"}
-        )
-        for source in SOURCES
-    }
+SUMMARIES = {source: {key: f"{source} on {key}" for key in "abcdef"} for source in SOURCES}
 
 
 @pytest.fixture
 def read(tmp_path, monkeypatch):
-    """Read files of rows (or of text) beside the summaries, every table validated."""
+    """Read files of rows beside the summaries, every table validated."""
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
 
     def reading(found, judges=None, base=("xsum", "cnn")):
-        texts = {p: v if isinstance(v, str) else json.dumps(v) for p, v in found.items()}
-        for dataset in base:
-            texts |= summaries(dataset)
-        source = pin(tmp_path / "mirror", "owner/name", texts, tmp_path / "source.csv")
+        for name, texts in SUMMARIES.items():
+            found |= {f"summaries/{of}/{of}_train_{name}_responses.json": texts for of in base}
+        files = {path: json.dumps(rows) for path, rows in found.items()}
+        source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
         made = panickssery.read("set", entry("panickssery", "panickssery", judges), source)
         return {name: tables.validate(frame, name, "set") for name, frame in made.items()}
 
@@ -85,8 +80,7 @@ def findings(audit, ending):
 
 
 def test_an_article_is_an_item_with_its_index_and_five_responses_of_judges_that_are_known(read):
-    paths = ("results/xsum/llama_results.json", "results/xsum/gpt4_results.json")
-    files = {paths[0]: [llama("a", (0.6, 0.2))], paths[1]: [gpt()]}
+    files = {LLAMA: [llama("a", (0.6, 0.2))], GPT4.format("xsum"): [gpt()]}
     found = read(files, ["llama"], base=["xsum"])
     rows = [[f"xsum/{key}", f"xsum/{key}", f'{{"index": {n}}}'] for n, key in enumerate("abcdef")]
     assert of(found["items"], "item_id", "cluster", "metadata") == rows
@@ -101,7 +95,7 @@ def test_an_article_is_an_item_with_its_index_and_five_responses_of_judges_that_
 def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
     pairs = {"a": (0.5, 0.25), "b": (0.3, 0.3), "c": (NAN, 0.2), "d": (0.0, 0.0), "e": (0.9,)}
     rows = [llama(key, pairs.get(key)) for key in "abcdef"]
-    found = read({"results/xsum/llama_results.json": rows})["verdicts"]
+    found = read({LLAMA: rows})["verdicts"]
     # The order with the own text first is the release's `forward`. What the release stores stays.
     assert answers(found, "llama|human", task="recognition") == {
         "a": [[0.5, 0.25], "llama", "ok", 0.25],
@@ -112,38 +106,48 @@ def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
     }
     backward = {key: [[0.125, 0.5], "llama", "ok", 0.25] for key in "abcdef"}
     assert answers(found, "human|llama", task="recognition") == backward
-    masses = of(found, "mass", task="recognition", item_id="xsum/a")
-    assert masses == [[0.625], [0.75]]
+    assert of(found, "mass", task="recognition", item_id="xsum/a") == [[0.625], [0.75]]
     assert found["order_known"].all()
 
 
 def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(read):
     rows = [gpt(), gpt(key="b", forward_comparison="Both"), gpt(key="c", forward_comparison=None)]
     rows += [gpt(key="d", forward_comparison_probability=NAN)]
+    rows += [gpt(key="e", forward_comparison_probability=1.000001)]
+    # A pair that stands there twice is numbered; an article of the other data set fails.
+    rows += [gpt(key="elsewhere"), gpt(self_preference=0.9)]
     # The release flips the choice: "1" in the forward order says that the own text is better.
     worse = gpt(forward_comparison="1", backward_comparison="1", self_preference=0.5625)
     bare = {name: value for name, value in gpt().items() if "probability" not in name}
     files = {GPT4.format("cnn"): rows, GPT4.format("xsum"): [bare]}
     files |= {"results_with_worse/cnn/gpt4_results.json": [worse]}
-    found = read(files)["verdicts"]
-    cnn, xsum = (found[found["item_id"].str.startswith(name)] for name in ("cnn", "xsum"))
-    first, second = ("gpt4|human", "human|gpt4")
+    made = read(files)
+    found, first, second = made["verdicts"], "gpt4|human", "human|gpt4"
+    assert of(found, "status", item_id="cnn/elsewhere") == [["failed"]] * 4
+    assert findings(made["audit"], GPT4.format("cnn")) == FOREIGN
+    repeats = of(found, "repeat", "stored", task="preference", item_id="cnn/a")
+    assert sorted(repeats) == [[0, 0.4375], [0, 0.4375], [1, 0.9], [1, 0.9]]
+    cnn, xsum = (
+        found[found["item_id"].str.startswith(name) & found["repeat"].eq(0)]
+        for name in ("cnn", "xsum")
+    )
     assert answers(cnn, first, task="preference") == {
         "a": [[0.25, 0.75], "human", "ok", 0.4375],
+        "e": [[0.0, 1.0], "human", "ok", 0.4375],
         "b": [None, None, "unparsable", 0.4375],
-        **{key: [None, None, "failed", 0.4375] for key in "cd"},
+        **{key: [None, None, "failed", 0.4375] for key in ("c", "d", "elsewhere")},
     }
     # Recognition lacks the backward probability; choices without any are choices. The inverted
     # question names the worse text.
-    for rows, offered, chosen, wanted in (
-        (cnn, second, {"task": "preference"}, [[0.375, 0.625], "gpt4", "ok", 0.4375]),
-        (cnn, first, {}, [[0.875, 0.125], "gpt4", "ok", 0.6]),
-        (cnn, second, {}, [None, "human", "ok", 0.6]),
-        (xsum, first, {"task": "preference"}, [None, "human", "ok", 0.4375]),
-        (cnn, first, {"task": "inferiority"}, [[0.25, 0.75], "human", "ok", 0.5625]),
-        (cnn, second, {"task": "inferiority"}, [[0.375, 0.625], "gpt4", "ok", 0.5625]),
+    for rows, offered, task, *wanted in (
+        (cnn, second, "preference", [0.375, 0.625], "gpt4", "ok", 0.4375),
+        (cnn, first, "recognition", [0.875, 0.125], "gpt4", "ok", 0.6),
+        (cnn, second, "recognition", None, "human", "ok", 0.6),
+        (xsum, first, "preference", None, "human", "ok", 0.4375),
+        (cnn, first, "inferiority", [0.25, 0.75], "human", "ok", 0.5625),
+        (cnn, second, "inferiority", [0.375, 0.625], "gpt4", "ok", 0.5625),
     ):
-        assert answers(rows, offered, **{"task": "recognition"} | chosen)["a"] == wanted
+        assert answers(rows, offered, task=task)["a"] == wanted
     assert found["mass"].isna().all()
 
 
@@ -167,45 +171,38 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     assert by_item["xsum/a"] == {"labels-correct", "labels-swapped", "labels-random-correct"}
     assert by_item["xsum/b"] == {"labels-random-swapped"}
     assert set(verdicts["task"]) == {"preference"}
-    swapped = {"variant": "labels-random-swapped"}
-    for offered, *wanted in (
-        ("gpt4|human", [0.75, 0.25], "gpt4", "ok", 0.6),
-        ("human|gpt4", [0.625, 0.375], "human", "ok", 0.6),
-    ):
-        assert answers(verdicts, offered, **swapped) == {"b": wanted}
+    forward, backward = ([0.75, 0.25], "gpt4", "ok", 0.6), ([0.625, 0.375], "human", "ok", 0.6)
+    for offered, wanted in {"gpt4|human": forward, "human|gpt4": backward}.items():
+        assert answers(verdicts, offered, item_id="xsum/b") == {"b": [*wanted]}
     # Llama saw labels in one order; what the files of scores store is joined.
-    columns = ["variant", "candidates", "probabilities", "choice", "stored"]
-    names = ["llama", "human"]
-    assert of(verdicts, *columns, judge="llama", item_id="xsum/a") == [
-        ["labels-correct", names, [0.5, 0.25], "llama", 0.75],
-        ["labels-random-swapped", names, [0.125, 0.5], "human", 0.75],
-        ["labels-swapped", names, [0.25, 0.5], "human", None],
+    columns = ["variant", "probabilities", "choice", "stored"]
+    pairs = verdicts[verdicts["candidates"].map("|".join).eq("llama|human")]
+    assert of(pairs, *columns, item_id="xsum/a") == [
+        ["labels-correct", [0.5, 0.25], "llama", 0.75],
+        ["labels-random-swapped", [0.125, 0.5], "human", 0.75],
+        ["labels-swapped", [0.25, 0.5], "human", None],
     ]
     # An article of the other data set is a verdict that failed.
     assert of(verdicts, "status", item_id="xsum/z") == [["failed"]]
-    assert findings(found["audit"], "correct_label_results/xsum/llama_results.json") == {
-        "read": 0,
-        "article of the other data set": 1,
-    }
+    assert findings(found["audit"], path.format("correct", "llama")) == FOREIGN
 
 
-def test_a_foreign_article_fails_and_a_repeated_pair_is_numbered(read):
-    path = GPT4.format("cnn")
-    found = read({path: [gpt(), gpt(key="elsewhere"), gpt(self_preference=0.9)]})
-    assert of(found["verdicts"], "status", item_id="cnn/elsewhere") == [["failed"]] * 4
-    assert findings(found["audit"], path)["article of the other data set"] == 1
-    repeats = of(found["verdicts"], "repeat", "stored", task="preference", item_id="cnn/a")
-    assert sorted(repeats) == [[0, 0.4375], [0, 0.4375], [1, 0.9], [1, 0.9]]
+def test_articles_that_a_judge_was_tuned_on_are_counted(read):
+    path = "results/{}/xsum_2_ft_gpt35_results.json"
+    rows = [gpt(key=key) for key in "abc"]
+    audit = read({path.format(name): rows for name in ("xsum", "cnn")})["audit"]
+    told = {"read": 0, "article that the judge was tuned on": 2}
+    assert findings(audit, path.format("xsum")) == told
+    assert findings(audit, path.format("cnn")) == {"read": 0}
 
 
 def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(read):
-    tokens = {"gpt35": {"Yes": 0.5, " yes": 0.25}, "human": {"Yes": 0.4, "No": 0.25}}
-    rows = [
-        {"key": "a", "target_model": name, "recognition_score": res["Yes"], "res": res}
-        for name, res in tokens.items()
-    ]
-    bare = [("a", "gpt4"), ("a", "human"), ("b", "gpt4"), ("z", "gpt4")]
-    bare = [{"key": key, "target_model": of, "recognition_score": 0.2} for key, of in bare]
+    def row(key, name, stored, **more):
+        return {"key": key, "target_model": name, "recognition_score": stored, **more}
+
+    rows = [row("a", "gpt35", 0.5, res={"Yes": 0.5, " yes": 0.25})]
+    rows += [row("a", "human", 0.4, res={"Yes": 0.4, "No": 0.25})]
+    bare = [row(*at, 0.2) for at in (("a", "gpt4"), ("a", "human"), ("b", "gpt4"), ("z", "gpt4"))]
     tuned = RECOGNITION.format("xsum_2_ft_gpt35")
     found = read({tuned: rows, RECOGNITION.format("gpt4"): bare})
     columns = ["responder", "score", "distribution", "stored", "mass"]
@@ -213,26 +210,20 @@ def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(re
         ["gpt35", 0.75, [0.75, 0.0], 0.5, 0.75],
         ["human", 0.4, [0.4, 0.25], 0.4, 0.65],
     ]
-    tuned_on = "article that the judge was tuned on"
-    assert findings(found["audit"], tuned) == {"read": 0, tuned_on: 2}
     rated = of(found["ratings"], "item_id", "responder", "status", "score", judge="gpt4")
-    assert sorted(rated, key=str) == [
-        ["xsum/a", "gpt4", "ok", 0.2],
-        ["xsum/a", "human", "ok", 0.2],
-        ["xsum/b", "gpt4", "ok", 0.2],
-        ["xsum/b", "human", "unparsable", None],
-        # Of a foreign article there is no rating.
-        ["xsum/z", "gpt4", "failed", None],
-        ["xsum/z", "human", "failed", None],
-    ]
+    # Of a foreign article there is no rating.
+    kept, lost = [("a", "gpt4"), ("a", "human"), ("b", "gpt4")], [("z", "gpt4"), ("z", "human")]
+    wanted = [[f"xsum/{key}", name, "ok", 0.2] for key, name in kept]
+    wanted += [["xsum/b", "human", "unparsable", None]]
+    wanted += [[f"xsum/{key}", name, "failed", None] for key, name in lost]
+    assert sorted(rated, key=str) == wanted
 
 
 def test_a_grade_is_the_expectation_of_its_digits(read):
-    given = {"a": [0, 0.25, 0, 0.5, 0], "b": [0, 0, 0, 0, 0], "c": [NAN] * 5}
+    given = [("a", 3.5, [0, 0.25, 0, 0.5, 0]), ("b", 2.5, [0] * 5), ("c", NAN, [NAN] * 5)]
     rows = [
-        {"key": key, "target_model": "human", "score": stored}
-        | {"scores": dict(zip("12345", grades, strict=True))}
-        for (key, grades), stored in zip(given.items(), (3.5, 2.5, NAN), strict=True)
+        {"key": key, "target_model": "human", "score": stored, "scores": dict(enumerate(grades, 1))}
+        for key, stored, grades in given
     ]
     path = "individual_setting_results/score_results/xsum/llama_results.json"
     found = read({path: rows})["ratings"]

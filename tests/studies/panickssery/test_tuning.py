@@ -4,12 +4,12 @@ import json
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from asking import to_choose  # noqa: E402
+from panickssery_frames import summarised  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.lab.summaries import LEXICON, messages  # noqa: E402
@@ -19,27 +19,18 @@ from selfpref.models.local import LocalModel  # noqa: E402
 from selfpref.params import Transformers  # noqa: E402
 from selfpref.params.uses import Training  # noqa: E402
 from selfpref.prompts.summaries import PLAIN  # noqa: E402
-from selfpref.studies.panickssery.finetune import examples  # noqa: E402
-from selfpref.studies.panickssery.finetune.examples import Labelled, labelled, replayed  # noqa: E402
+from selfpref.studies.panickssery import finetune as examples  # noqa: E402
+from selfpref.studies.panickssery.finetune import Labelled, labelled, replayed  # noqa: E402
 from selfpref.studies.panickssery.finetune.training import tune  # noqa: E402
 from selfpref.studies.panickssery.recognition import ordered_pairs  # noqa: E402
 
-TEXTS = {
-    "me": "Tiny text.",
-    "human": "A considerably longer summary of the article, in many words.",
-    "rival": "Tiny text!",
-}
-ITEMS = pd.DataFrame({"study": "panickssery", "item_id": ["news/1", "news/2"]})
-ITEMS["messages"] = [[{"role": "user", "content": f"article {n}"}] for n in (1, 2)]
-RESPONSES = pd.DataFrame(
-    [(item, *said) for item in ITEMS["item_id"] for said in TEXTS.items()],
-    columns=["item_id", "responder", "text"],
-)
-PAIRS = ordered_pairs(ITEMS, RESPONSES, "me")
+TEXTS = {"me": "Tiny text.", "rival": "Tiny text!"}
+TEXTS["human"] = "A considerably longer summary of the article, in many words."
+PAIRS = ordered_pairs(*summarised(TEXTS), "me")
 
 
 def test_quantities_of_control_tasks_by_hand():
-    words = {"cat": 1, "the": 1, "river": 2, "table": 2, "beautiful": 3, "hmm": 1}
+    words = {"cat": 1, "the": 1, "river": 2, "table": 2, "beautiful": 3, "hmm": 1, "stone": 1}
     assert {word: examples.syllables(word) for word in words} == words
     # Six words, two sentences, seven syllables: the cat sat / a riv-er ran.
     ease = examples.reading_ease("The cat sat. A river ran!")
@@ -108,11 +99,8 @@ EXAMPLES = [
 def base(tmp_path):
     model = build_model(4, width=32, layers=2, heads=2, lexicon=LEXICON)
     save_checkpoint(model, tmp_path / "base", LEXICON)
-
-    def opened(name="base"):
-        return LocalModel(Transformers(engine="transformers", model=name, threads=1), tmp_path)
-
-    return opened
+    entry = Transformers(engine="transformers", model="base", threads=1)
+    return lambda name="base": LocalModel(entry.model_copy(update={"model": name}), tmp_path)
 
 
 def right(engine):
@@ -134,10 +122,10 @@ def test_tuning_learns_the_labels_and_leaves_an_ordinary_folder(base, tmp_path, 
     assert right(base("tuned"))[1] > 0.8 > before
     # The base's own folder is as it was; two runs give the same bytes.
     assert right(base())[1] == before
-    for name in ("one", "two"):
-        tune(base(), EXAMPLES, use.model_copy(update={"epochs": 1}), 3, tmp_path / name)
-    one, two = (tmp_path / name / "model.safetensors" for name in ("one", "two"))
-    assert one.read_bytes() == two.read_bytes()
+    once, folders = use.model_copy(update={"epochs": 1}), [tmp_path / name for name in "ab"]
+    for folder in folders:
+        tune(base(), EXAMPLES, once, 3, folder)
+    assert len({(folder / "model.safetensors").read_bytes() for folder in folders}) == 1
 
 
 def test_the_first_loss_is_the_labels_negative_log_likelihood(base, tmp_path):

@@ -93,11 +93,10 @@ def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     `training` is the family that an interval resamples: base model and what it was tuned on.
     """
     key = ["dataset", "evaluator", "convention"]
-    means = rows.groupby([*key, "quantity"], observed=True)["value"].mean()
+    means = rows.groupby([*key, "quantity"])["value"].mean()
     means = means.reset_index(name="y").astype(dict.fromkeys([*key, "quantity"], "str"))
-    recognition = means["quantity"].eq("recognition")
-    x = means[recognition].drop(columns="quantity").rename(columns={"y": "x"})
-    points = means[~recognition].merge(x, on=key)
+    x = means.query("quantity == 'recognition'").drop(columns="quantity")
+    points = means.query("quantity != 'recognition'").merge(x.rename(columns={"y": "x"}), on=key)
     names = (evaluators["family"] + ", " + evaluators["variant"]).set_axis(evaluators["evaluator"])
     return points.assign(training=points["evaluator"].map(names)).dropna()
 
@@ -134,10 +133,9 @@ def fits(
                 if families < FAMILIES:
                     made = [Interval(one.value) for one in made]
                 r, slope, intercept, *band = made
-                told = (r.value, slope.value, intercept.value, len(part), r.lo, r.hi, families)
-                found.append((*key, *told))
-                places = zip(grid, band, strict=True)
-                lines += [(*key, at, fit.value, fit.lo, fit.hi) for at, fit in places]
+                of_line = (r.value, slope.value, intercept.value)
+                found.append((*key, *of_line, len(part), r.lo, r.hi, families))
+                lines += [(*key, at, *fit[:3]) for at, fit in zip(grid, band, strict=True)]
     return pd.DataFrame(found, columns=FITS), pd.DataFrame(lines, columns=LINES)
 
 

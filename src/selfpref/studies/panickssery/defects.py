@@ -17,16 +17,14 @@ SAME = 1e-3
 EXACT = 1e-6
 # What a stored score is, if it is so in more than this share of the rows.
 MOST = 0.9
-POSITION, OTHER_QUESTION = "position bias", "the other question"
-CONFIDENCE, EITHER, NEITHER = "confidence", "cannot be told", "none of these"
 # Answers of a broken model; a dropped row or an odd token is not one.
 BROKEN = ("failed", "low-mass")
 JUDGED = ["dataset", "evaluator", "task"]
 READINGS = {
-    (True, False, False): CONFIDENCE,
-    (False, True, False): OTHER_QUESTION,
-    (True, True, False): EITHER,
-    (False, False, True): POSITION,
+    (True, False, False): "confidence",
+    (False, True, False): "the other question",
+    (True, True, False): "cannot be told",
+    (False, False, True): "position bias",
 }
 CHECKS = [
     *("item", "where", "quantity", "published", "recomputed", "difference"),
@@ -67,7 +65,7 @@ def with_defects(
     lost = found["n"].where(found["status"].isin(BROKEN), 0)
     plainly = found.assign(lost=lost)[found["variant"].eq("plain")]
     share = plainly.groupby(JUDGED)[["lost", "n"]].sum().eval("lost / n")
-    values = rated.groupby(JUDGED, observed=True)["released"].agg(["nunique", "count"])
+    values = rated.groupby(JUDGED)["released"].agg(["nunique", "count"])
     same = values.eval("nunique == 1 and count > 1")
     who, twins = evaluators["evaluator"], duplicated(distances)
     found = evaluators.assign(
@@ -113,10 +111,10 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
         distance=gap["own"],
     )
     shares = ["as_own", "as_other_question", "as_position"]
-    grouped = rows.groupby(JUDGED, observed=True)
+    grouped = rows.groupby(JUDGED)
     table = grouped[[*shares, "distance"]].mean().assign(n=grouped.size()).reset_index()
     most = table[shares].gt(MOST).itertuples(index=False, name=None)
-    return table.assign(reading=[READINGS.get(found, NEITHER) for found in most])
+    return table.assign(reading=[READINGS.get(found, "none of these") for found in most])
 
 
 def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -130,17 +128,18 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
         the confidence in the own text, and one minus it; `r_released` and `r_corrected`,
         correlation with the rows of the random run.
     """
-    rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
-    same = {"as_own": rows["own"], "as_inverse": 1 - rows["own"]}
-    rows = rows.assign(**{n: (rows["released"] - of).abs().lt(SAME) for n, of in same.items()})
+    rows = pairs[pairs["task"].eq("preference")]
+    stored, own = rows["released"], _own(rows)
+    as_own, as_inverse = ((stored - of).abs().lt(SAME) for of in (own, 1 - own))
+    rows = rows.assign(own=own, as_own=as_own, as_inverse=as_inverse)
     swapped = rows[rows["variant"].eq("labels-swapped") & rows["own"].notna()]
     if swapped.empty:
         return pd.DataFrame(columns=SWAPPED)
     key = [*JUDGED[:2], "other", "item_id", "repeat"]
     random = rows.loc[rows["variant"].eq("labels-random-swapped"), [*key, "released", "own"]]
     both = swapped.merge(random, on=key, suffixes=("", "_random"))
-    grouped, agreed = (part.groupby(JUDGED[:2], observed=True) for part in (swapped, both))
-    table = grouped[[*same]].mean().assign(n=grouped.size())
+    grouped, agreed = (part.groupby(JUDGED[:2]) for part in (swapped, both))
+    table = grouped[["as_own", "as_inverse"]].mean().assign(n=grouped.size())
     for name, column in (("r_released", "released"), ("r_corrected", "own")):
         r = agreed[[column, f"{column}_random"]].corr().xs(column, level=-1)
         table[name] = r[f"{column}_random"]
@@ -158,7 +157,7 @@ def fills(pairs: pd.DataFrame) -> pd.DataFrame:
     filled, stored = rows["status"].isin(BROKEN), rows["released"]
     half, without = filled & stored.eq(0.5), stored.mask(filled)
     rows = rows.assign(filled=filled, at_half=half, without=without)
-    grouped = rows.groupby(JUDGED, observed=True)
+    grouped = rows.groupby(JUDGED)
     table = grouped[["filled", "at_half"]].sum().assign(n=grouped.size())
     table = table.join(grouped[["released", "without"]].mean())
     return table[table["filled"].gt(0)].reset_index()
@@ -174,7 +173,7 @@ def tuned_on(pairs: pd.DataFrame) -> pd.DataFrame:
     rows = pairs[pairs["released"].notna()]
     stored, kept = rows["released"], rows["held_out"]
     rows = rows.assign(released_tuned_on=stored.mask(kept), released_held_out=stored.where(kept))
-    grouped = rows.groupby([*JUDGED, "variant"], observed=True)
+    grouped = rows.groupby([*JUDGED, "variant"])
     table = grouped[["released_tuned_on", "released_held_out"]].mean()
     table = table.assign(n=grouped.size(), tuned_on=grouped["released_tuned_on"].count())
     return table[table["tuned_on"].gt(0)].reset_index()
@@ -196,17 +195,12 @@ def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.Da
         data set, is left out.
     """
     parts = []
-    for item, asked in published.groupby("item"):
-        places = [dict(part.split("=") for part in where.split()) for where in asked["where"]]
-        where = pd.DataFrame(places, asked.index)
-        keys = [*where]
-        # A row of the frame alone: where several fit, none is meant.
-        found = frames[str(item)].astype(dict.fromkeys(keys, "str"))
-        found = found.drop_duplicates(keys, keep=False).set_index(keys)
-        for quantity, rows in asked.groupby("quantity"):
-            values = found[quantity].rename("recomputed")
-            there = where.loc[rows.index].join(values, on=keys, how="inner")
-            parts.append(rows.join(there["recomputed"], how="inner"))
+    for (item, quantity), rows in published.groupby(["item", "quantity"]):
+        places = [dict(part.split("=") for part in where.split()) for where in rows["where"]]
+        where = pd.DataFrame(places, rows.index)
+        found = frames[item].astype(dict.fromkeys(where, "str")).set_index([*where])
+        there = where.join(found[quantity].rename("recomputed"), on=[*where], how="inner")
+        parts.append(rows.join(there["recomputed"], how="inner"))
     table = pd.concat(parts).sort_index().rename(columns={"value": "published"})
     table = table.astype({"published": float, "recomputed": float})
     table["difference"] = table["recomputed"] - table["published"]

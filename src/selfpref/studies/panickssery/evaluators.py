@@ -27,9 +27,6 @@ BASE, TUNED, REPLAY = "base", "self-recognition", "self-recognition-replay"
 UNTUNED = ("", BASE, 0, 0)
 # The release's names: `xsum_10_ft_gpt35` was tuned on 10 articles, the controls on 500.
 NAME = re.compile(r"([a-z]+)_(\w+)_ft_(\w+)")
-CONTROL_ARTICLES = 500
-# Every article is compared with four other sources in both orders.
-EXAMPLES_AN_ARTICLE = 8
 # What a control was tuned to answer, and who wrote.
 TASKS = {"always-1": "always “1”", "random": "random answers", "vowelcount": "vowels"}
 WRITERS = {"all": "all others", "human": "human"}
@@ -85,9 +82,10 @@ def from_names(names: Iterable[str]) -> pd.DataFrame:
         family, told = name, UNTUNED
         if match := NAME.fullmatch(name):
             on, kind, family = match.groups()
-            articles = int(kind) if kind.isdigit() else CONTROL_ARTICLES
+            articles = int(kind) if kind.isdigit() else 500
             variant = TUNED if kind.isdigit() else kind.replace("_", "-")
-            told = (on, variant, EXAMPLES_AN_ARTICLE * articles, articles)
+            # Every article is compared with four other sources in both orders.
+            told = (on, variant, 8 * articles, articles)
         rows.append((name, family, *told))
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -103,7 +101,7 @@ def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
         first. Judges whose grades hardly vary are left out.
     """
     text = ["cluster", "target"]
-    wide = grades.pivot_table("released", text, "evaluator", observed=True)
+    wide = grades.pivot_table("released", text, "evaluator")
     varied = [name for name in wide if wide[name].std() > 10 * ONE_MODEL]
     found = []
     for one, two in itertools.combinations(varied, 2):

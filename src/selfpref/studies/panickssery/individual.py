@@ -73,7 +73,7 @@ def _by_others(both: pd.DataFrame, rows: pd.DataFrame, base: set[str]) -> pd.Ser
     """The mean difference of the same two texts to the base judges that wrote neither."""
     rows = rows[rows["evaluator"].isin(base)].astype({"target": "str", "evaluator": "str"})
     rows = rows[rows["target"].ne(rows["evaluator"])]
-    wide = rows.pivot_table("score", [*_TEXT, "target"], "evaluator", observed=True)
+    wide = rows.pivot_table("score", [*_TEXT, "target"], "evaluator")
     # The same two texts stand there once a judge.
     keys = ["family", "target", *_TEXT]
     texts = both[keys].drop_duplicates()
@@ -102,7 +102,7 @@ def individual(
     base = set(evaluators.loc[evaluators["variant"].eq("base"), "evaluator"])
     by, found = INDIVIDUAL[:5], []
     # A data set at a time: one holds millions of values.
-    for _, part in rows.groupby("dataset", observed=True):
+    for _, part in rows.groupby("dataset"):
         used = part["released"].fillna(part["score"]).where(part["held_out"])
         ratio = _against_own(part.assign(used=used), "used")
         with np.errstate(divide="ignore", invalid="ignore"):

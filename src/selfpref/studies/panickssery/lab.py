@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.formats.datasets import written
+from selfpref.formats.rows import Frames
 from selfpref.lab import summaries
 from selfpref.params import Articles
-from selfpref.studies.panickssery import STUDY
-from selfpref.studies.panickssery.read.articles import article_items
+from selfpref.studies.panickssery.read.articles import Article, article_tables
 
 
-def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Articles, source: Path) -> Frames:
     """Articles, their summaries by the rule, and what is true of these.
 
     Args:
@@ -20,16 +19,19 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
         source: The testbed's folder in `src`, which makes them.
 
     Raises:
-        SelfprefError: There is no such kind.
+        SelfprefError: There is no such kind, or there are too few.
     """
     drawn = summaries.draw_articles(dataset, entry.articles, entry.seed)
-    ids = [f"{dataset}/{number}" for number in range(len(drawn))]
-    items = article_items(dataset, ids, [article.question for article in drawn])
-    items["reference"] = [article.right for article in drawn]
     texts = summaries.human_texts(drawn, dataset, entry.seed)
-    said = [(item, summaries.HUMAN, text) for item, text in zip(ids, texts, strict=True)]
-    responses = written(said, STUDY.name)
-    return {"items": items, "responses": responses, "truths": truths(items, responses)}
+    found = [
+        Article.model_construct(
+            id=number, article=article.question, summaries={summaries.HUMAN: text}
+        )
+        for number, (article, text) in enumerate(zip(drawn, texts, strict=True))
+    ]
+    made = article_tables(dataset, entry, source, found)
+    made["items"]["reference"] = [article.right for article in drawn]
+    return made | {"truths": truths(made["items"], made["responses"])}
 
 
 def truths(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:

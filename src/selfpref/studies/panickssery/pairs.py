@@ -73,16 +73,14 @@ AMBIGUOUS = ("first", "second")
 _AGREED = {4.0: "own", 0.0: "other", 3.0: "first", 1.0: "second"}
 LABELS = "labels-"
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
-QUALITY = "quality"
 ORACLE = ["dataset", "evaluator", "wording", "quantity", *MEAN]
-# By the sides of ½ of both wordings.
+# By the sides of ½ of both wordings; any other is unclear.
 PATTERNS = {
     (1, 1): "favours its own",
     (1, -1): "names its own",
     (-1, 1): "names the other",
     (-1, -1): "favours the other",
 }
-UNCLEAR = "unclear"
 # A mean so close to ½ is ½, however narrow its interval.
 AT_HALF = 0.005
 _PAIR = ["dataset", "evaluator", "other", "item_id", "repeat", "cluster", "convention"]
@@ -128,7 +126,7 @@ def _ordering(choices: pd.DataFrame) -> pd.Series:
 def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     """One row a pair: the answers of its orders side by side."""
     answers = answers.astype(dict.fromkeys(KEYS[:-1], "category"))
-    answers["pair"] = answers.groupby(KEYS, observed=True).ngroup()
+    answers["pair"] = answers.groupby(KEYS).ngroup()
     pairs = answers.groupby("pair")
     known = answers[answers["order_known"].astype(bool)]
     known = known.assign(order=np.where(known["leads"], *ORDERS))
@@ -146,18 +144,21 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     # Half a pair is another quantity, unless the source vouches for the whole.
     half = mean.isna() & stored.isna()
     status = lost.fillna(half.map({True: "missing order", False: "ok"}))
-    whole = answers.drop_duplicates("pair").set_index("pair")[KEYS].sort_index()
-    return whole.assign(
-        **confidence,
-        undivided=of("undivided").mean(axis=1, skipna=False),
-        position=of("first").mean(axis=1, skipna=False),
-        mass=of("mass").min(axis=1),
-        ordering=_ordering(choices),
-        ordering_released=_ordering(first),
-        orders=pairs["order_known"].sum(),
-        status=status.astype("category"),
-        released=stored,
-        corrected=mean.fillna(stored).where(status.eq("ok")),
+    return (
+        pairs[KEYS]
+        .first()
+        .assign(
+            **confidence,
+            undivided=of("undivided").mean(axis=1, skipna=False),
+            position=of("first").mean(axis=1, skipna=False),
+            mass=of("mass").min(axis=1),
+            ordering=_ordering(choices),
+            ordering_released=_ordering(first),
+            orders=pairs["order_known"].sum(),
+            status=status.astype("category"),
+            released=stored,
+            corrected=mean.fillna(stored).where(status.eq("ok")),
+        )
     )
 
 
@@ -205,8 +206,7 @@ def confidences(
         held_out=kept,
         corrected=pairs["corrected"].where(kept),
     )
-    found = found[[*KEY, *found.columns.difference(KEY, sort=False)]]
-    return found.sort_values(KEY, kind="stable", ignore_index=True)
+    return found.set_index(KEY).sort_index(kind="stable").reset_index()
 
 
 def plain(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -221,9 +221,11 @@ def by_convention(pairs: pd.DataFrame) -> pd.DataFrame:
         The pairs with `convention`, its `value` and `ordering`, and whether that is `ambiguous`.
     """
     released = pairs.assign(ordering=pairs["ordering_released"])
-    parts = {"released": released, "corrected": pairs}
-    values = [part.assign(convention=name, value=part[name]) for name, part in parts.items()]
-    rows = pd.concat([part[part["value"].notna()] for part in values], ignore_index=True)
+    parts = [
+        part.assign(convention=name, value=part[name]).dropna(subset="value")
+        for name, part in {"released": released, "corrected": pairs}.items()
+    ]
+    rows = pd.concat(parts, ignore_index=True)
     unclear = rows["ordering"].isin(AMBIGUOUS).astype(float)
     return rows.assign(ambiguous=unclear.where(rows["ordering"].notna()))
 
@@ -259,7 +261,7 @@ def means(
             **{column: ratio(group_sums(part, by, column)[1].sum(axis=0)) for column in also}
         )
 
-    parts = at_once(of, rows.groupby("dataset", observed=True))
+    parts = at_once(of, rows.groupby("dataset"))
     return pd.concat(parts or [pd.DataFrame(columns=[*by, *MEAN, *also])], ignore_index=True)
 
 
@@ -292,7 +294,7 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
     shares = {name: kept.eq(name).where(kept.notna()).astype(float) for name in ORDERINGS}
     rows = rows.assign(**shares, thresholded=decide(rows["value"].to_numpy(), 0.5), n=kept.notna())
     by = ["dataset", "evaluator", "task", "convention"]
-    grouped = rows.groupby(by, observed=True)
+    grouped = rows.groupby(by)
     found = grouped[list(ORDERINGS)].mean()
     found = found.assign(
         ambiguous=found[list(AMBIGUOUS)].sum(axis=1),
@@ -313,10 +315,8 @@ def deltas(
         pairs that both have), `mean` (of the difference, tuned minus base), `se, lo, hi, n`.
     """
     rows = by_convention(plain(pairs[pairs["held_out"]]))
-    of = evaluators.set_index("evaluator")
-    who = rows["evaluator"].astype("str")
-    rows, base = rows.assign(family=who.map(of["family"])), who.map(of["variant"]).eq("base")
-    same = ["item_id", "repeat", "other", "task", "convention", "family"]
+    base = rows["evaluator"].isin(evaluators.loc[evaluators["variant"].eq("base"), "evaluator"])
+    same = ["item_id", "repeat", "own", "other", "task", "convention"]
     untuned = rows.loc[base, [*same, "value"]].rename(columns={"value": "base"})
     both = rows[~base].rename(columns={"value": "tuned"}).merge(untuned, on=same)
     both = pooled(both.assign(value=both["tuned"] - both["base"]))
@@ -339,7 +339,7 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     rows = by_convention(pairs[labelled | (plainly & judged.isin(judged[labelled]))])
     kind = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
     rows = pooled(rows.assign(labels=kind))
-    orders = rows.groupby(by, observed=True)["orders"].max().reset_index()
+    orders = rows.groupby(by)["orders"].max().reset_index()
     found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
     return found.merge(orders.astype(dict.fromkeys(by, "str")), on=by, how="left")
 
@@ -404,7 +404,7 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
         for name in ("mean", "n", "side")
     )
     pattern = [
-        PATTERNS.get(both, UNCLEAR) for both in zip(sides["prefer"], sides["worse"], strict=True)
+        PATTERNS.get(both, "unclear") for both in zip(sides["prefer"], sides["worse"], strict=True)
     ]
     return means.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
 
@@ -420,7 +420,7 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
     Returns:
         The columns of `ORACLE`.
     """
-    known = truths[truths["metric"].eq(QUALITY)]
+    known = truths[truths["metric"].eq("quality")]
     asked = pairs["task"].isin(list(WORDINGS)) & pairs["variant"].eq("plain")
     rows = pairs[asked & pairs["corrected"].notna()]
     if known.empty or rows.empty:

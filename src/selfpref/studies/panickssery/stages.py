@@ -14,6 +14,7 @@ from selfpref.ask import NO_EXAMPLE, example, tallied
 from selfpref.ask import respond as answered
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic_folder, write_text
+from selfpref.formats.rows import Frames
 from selfpref.models import calls as models
 from selfpref.models.calls import Model
 from selfpref.params import Params, Verdicts
@@ -21,13 +22,11 @@ from selfpref.processes import each
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 from selfpref.seeds import seed_of
 from selfpref.studies.panickssery import STUDY, lab, recognition
-from selfpref.studies.panickssery.finetune.examples import chat_lines, labelled, replayed
+from selfpref.studies.panickssery.finetune import chat_lines, labelled, replayed
 from selfpref.studies.panickssery.read import articles as news
 
 
-def respond(
-    params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, pd.DataFrame]:
+def respond(params: Params, model: str, open_model: models.OpenModel) -> Frames:
     """Every article summarised by one model.
 
     Args:
@@ -51,14 +50,12 @@ def respond(
             true.append(lab.truths(items, table))
     return {
         "responses": tables.together("responses", made),
-        "truths": pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
+        "truths": tables.together("truths", true),
         "dropped": tallied(counts),
     }
 
 
-def recognise(
-    params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, pd.DataFrame]:
+def recognise(params: Params, model: str, open_model: models.OpenModel) -> Frames:
     """One model asked about its own and others' summaries.
 
     Args:
@@ -76,7 +73,7 @@ def recognise(
 
 def _judged(
     params: Params, own: str, evaluator: str, model: Model, prompts: str, use: Verdicts
-) -> dict[str, pd.DataFrame]:
+) -> Frames:
     """The verdicts and ratings of one judge of the family `own`, on articles not for tuning."""
     items, responses = (STUDY.read(params.profile, name) for name in ("items", "responses"))
     first = {dataset: entry.train for dataset, entry in params.panickssery.articles.items()}
@@ -90,7 +87,7 @@ def _judged(
     return {"verdicts": asked.verdicts(pairs), "ratings": asked.ratings(items, responses)}
 
 
-def recognise_tuned(params: Params, key: str) -> dict[str, pd.DataFrame]:
+def recognise_tuned(params: Params, key: str) -> Frames:
     """Every judge of an entry of `finetune` asked about its base's and others' summaries.
 
     Args:
@@ -120,9 +117,7 @@ def _evaluators(params: Params, key: str) -> list[tuple[Params, str, str, str, s
     ]
 
 
-def _recognise_tuned(
-    params: Params, key: str, evaluator: str, base: str, name: str
-) -> dict[str, pd.DataFrame]:
+def _recognise_tuned(params: Params, key: str, evaluator: str, base: str, name: str) -> Frames:
     use = params.panickssery.finetune[key]
     folder = paths.finetuned_dir(params.profile, key) / evaluator
     # The tuned weights, wherever the base's own are.
@@ -134,7 +129,7 @@ def _recognise_tuned(
         return made | {"example": example(asked)}
 
 
-def finetune(params: Params, key: str) -> dict[str, pd.DataFrame]:
+def finetune(params: Params, key: str) -> Frames:
     """Tune every judge of an entry, and write its examples as chat JSONL beside it.
 
     Args:
@@ -178,7 +173,7 @@ def _finetune(params: Params, key: str, evaluator: str, base: str, name: str) ->
     }
 
 
-STAGES: dict[str, Callable[..., dict[str, pd.DataFrame]]] = {
+STAGES: dict[str, Callable[..., Frames]] = {
     "respond": respond,
     "recognise": recognise,
     "finetune": finetune,

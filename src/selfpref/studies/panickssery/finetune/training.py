@@ -17,10 +17,8 @@ from selfpref.errors import SelfprefError
 from selfpref.models import Engine
 from selfpref.models.local import LocalModel
 from selfpref.params.uses import Training
-from selfpref.studies.panickssery.finetune.examples import Labelled
+from selfpref.studies.panickssery.finetune import Labelled
 
-# AdamW's rate rises over this share of the steps.
-_WARMUP = 0.1
 # Token ids of prompt and label, and how many of them are the label's.
 Row = tuple[list[int], int]
 
@@ -45,7 +43,12 @@ def tune(
     """
     assert isinstance(engine, LocalModel)
     torch.manual_seed(seed)
-    rows = [row for example in examples if (row := _row(engine, example))]
+    pairs = engine.pairs([e.prompt for e in examples], [e.label for e in examples])
+    rows = [
+        (prompt + label, len(label))
+        for prompt, label in pairs
+        if len(prompt + label) <= engine.context
+    ]
     if not rows:
         raise SelfprefError(f"{folder.name}: no example to tune on fits the model's context")
     model: Any = engine.model
@@ -63,13 +66,6 @@ def tune(
     return losses
 
 
-def _row(engine: LocalModel, example: Labelled) -> Row | None:
-    """Token ids of prompt and label, and how many of them are the label's; None if too long."""
-    ((prompt, label),) = engine.pairs([example.prompt], [example.label])
-    whole = prompt + label
-    return (whole, len(label)) if len(whole) <= engine.context else None
-
-
 def _train(
     model: Any, rows: Sequence[Row], settings: Training, rng: np.random.Generator
 ) -> list[float]:
@@ -81,7 +77,8 @@ def _train(
         for order in orders
         for start in range(0, len(order), settings.batch)
     ]
-    warmup = max(1, round(_WARMUP * len(batches)))
+    # AdamW's rate rises over a tenth of the steps.
+    warmup = max(1, round(0.1 * len(batches)))
     model.train()
     losses = []
     for step, batch in enumerate(batches):

@@ -65,6 +65,7 @@ import pandas as pd
 from selfpref import progress, tables
 from selfpref.download.fetch import fetch
 from selfpref.formats.datasets import judges_of, written
+from selfpref.formats.rows import Frames
 from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.read.articles import article_items
@@ -100,7 +101,6 @@ class Released(NamedTuple):
 
     Attributes:
         path: In the repository.
-        local: On this machine.
         kind: Which kind of file, a key of `PATTERNS`.
         evaluator: Who judged; of summaries, who wrote.
         dataset: `xsum` or `cnn`.
@@ -108,14 +108,13 @@ class Released(NamedTuple):
     """
 
     path: str
-    local: Path
     kind: str
     evaluator: str
     dataset: str
     condition: str = ""
 
 
-def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     """The tables of the release.
 
     Args:
@@ -131,7 +130,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """
     files = fetch(source)
     known = [
-        Released(path, files[path], kind, **match.groupdict())
+        Released(path, kind, **match.groupdict())
         for kind, pattern in PATTERNS.items()
         for path in sorted(files)
         if (match := re.fullmatch(pattern, path))
@@ -141,7 +140,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     index: dict[str, dict[str, int]] = {}
     said, told = [], []
     for file in summaries:
-        texts = json.loads(file.local.read_bytes())
+        texts = json.loads(files[file.path].read_bytes())
         index.setdefault(file.dataset, {key: place for place, key in enumerate(texts)})
         told.append((file.path, "read", len(texts), 0))
         said += [(f"{file.dataset}/{k}", file.evaluator, text) for k, text in texts.items()]
@@ -151,12 +150,12 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     judged = [file for file in judged if file.evaluator in wanted]
     judges = evaluators.from_names(names).set_index("evaluator")
     parts: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ratings": []}
-    # Of labels in one order the scores, by data set and condition: the raw file lacks them.
-    scores: dict[tuple[str, str], pd.Series] = {}
+    # Of labels in one order the scores of each condition, by data set: the raw file lacks them.
+    scores: dict[str, list[pd.Series]] = {name: [] for name in index}
     with progress.bar(len(judged), f"read {dataset}", unit="file") as bar:
         for file in judged:
             bar.update()
-            frame = pd.DataFrame(json.loads(file.local.read_bytes()))
+            frame = pd.DataFrame(json.loads(files[file.path].read_bytes()))
             judge, place = judges.loc[file.evaluator], frame["key"].map(index[file.dataset])
             seen = place.lt(judge["held_out_from"]) & (judge["trained_on"] == file.dataset)
             told.append((file.path, "read", len(frame), 0))
@@ -173,12 +172,11 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
                 continue
             if file.kind == "labels" and file.evaluator in single:
                 stored = frame.drop_duplicates(PAIR).set_index(PAIR)["self_preference"]
-                scores[file.dataset, file.condition] = stored.rename(file.condition)
+                scores[file.dataset].append(stored.rename(file.condition))
                 frame = frame[~frame["known"]]
             elif file.kind == "raw-labels":
-                for name in CONDITIONS:
-                    if (file.dataset, name) in scores:
-                        frame = frame.join(scores[file.dataset, name], on=PAIR)
+                for stored in scores[file.dataset]:
+                    frame = frame.join(stored, on=PAIR)
             parts["verdicts"] += _verdicts(file, frame)
     made = {"responses": written(said, entry.study)}
     items = [
@@ -226,16 +224,13 @@ def _questions(file: Released) -> list[tuple[str, str, str, str]]:
     That of an answer's probability is the same with `_probability` after it.
     """
     compared = ("self_preference", "{}_comparison")
-    match file.kind:
-        case "labels":
-            return [("preference", CONDITIONS[file.condition], *compared)]
-        case "raw-labels":
-            raw = CONDITIONS.items()
-            return [("preference", variant, name, f"{RAW[name]}_label") for name, variant in raw]
-        case "worse":
-            return [("inferiority", "plain", *compared)]
+    if file.kind == "raw-labels":
+        raw = CONDITIONS.items()
+        return [("preference", variant, name, f"{RAW[name]}_label") for name, variant in raw]
     detected = ("recognition", "plain", "detection_score", "{}_detection")
-    return [detected, ("preference", "plain", *compared)]
+    task = "inferiority" if file.kind == "worse" else "preference"
+    asked = [(task, CONDITIONS.get(file.condition, "plain"), *compared)]
+    return [detected, *asked] if file.kind == "pairwise" else asked
 
 
 def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:

@@ -19,7 +19,7 @@ A user's own articles are one JSONL file, one line an article; the order of the 
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +31,7 @@ from selfpref.download.fetch import open_set
 from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import audited, written
 from selfpref.formats.records import json_lines
+from selfpref.formats.rows import Frames
 from selfpref.params import Articles
 from selfpref.seeds import sampled
 from selfpref.studies.panickssery import STUDY
@@ -38,16 +39,12 @@ from selfpref.studies.panickssery import STUDY
 # Reader to the columns of article, summary and id.
 COLUMNS = {"xsum": ("document", "summary", "id"), "cnn-dailymail": ("article", "highlights", "id")}
 HUMAN = "human"
-_PREAMBLE = re.compile(r"^[^\n]*:[ \t]*\n+")
-_BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTES = "\"'“”‘’"
 Text = Annotated[str, Field(pattern=r"\S")]
-# Id, article, and summaries by who wrote them.
-Article = tuple[str | int, str, Mapping[str, str]]
 
 
-class Line(BaseModel, extra="forbid", strict=True):
-    """A line of a user's file."""
+class Article(BaseModel, extra="forbid", strict=True):
+    """An article, as a line of a user's file has it."""
 
     id: Text | int
     article: Text
@@ -67,11 +64,12 @@ def clean(text: str, reader: str) -> str:
     """
     if reader not in COLUMNS:
         return text
-    body = _PREAMBLE.sub("", text.strip())
+    body = re.sub(r"^[^\n]*:[ \t]*\n+", "", text.strip())
     if reader == "xsum":
         quoted = len(body) > 1 and body[0] in _QUOTES and body[-1] in _QUOTES
         return body.strip(_QUOTES).strip() if quoted else body
-    lines = (_BULLET.sub("", line).strip() for line in body.splitlines())
+    bullet = r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+"
+    lines = (re.sub(bullet, "", line).strip() for line in body.splitlines())
     return "\n".join(line.removesuffix(".").rstrip() for line in lines if line)
 
 
@@ -84,25 +82,28 @@ def article_items(dataset: str, ids: Sequence[str], articles: Iterable[str]) -> 
     return tables.fill(rows, "items", study=STUDY.name, category=dataset)
 
 
-def _tables(
-    dataset: str, entry: Articles, source: Path, found: Sequence[Article]
-) -> dict[str, pd.DataFrame]:
+def article_tables(dataset: str, entry: Articles, source: Path, found: Sequence[Article]) -> Frames:
+    """Items, and the responses that are there already.
+
+    Raises:
+        SelfprefError: There are too few.
+    """
     if len(found) < entry.articles:
         raise SelfprefError(
             f"{source}: {entry.articles} articles asked for, {len(found)} there; lower "
             f"panickssery.datasets.{dataset}.articles"
         )
     said = [
-        (f"{dataset}/{name}", author, clean(text, entry.kind))
-        for name, _, summaries in found
-        for author, text in summaries.items()
+        (f"{dataset}/{one.id}", author, clean(text, entry.kind))
+        for one in found
+        for author, text in one.summaries.items()
     ]
-    ids = [f"{dataset}/{name}" for name, _, _ in found]
-    items = article_items(dataset, ids, [text for _, text, _ in found])
+    ids = [f"{dataset}/{one.id}" for one in found]
+    items = article_items(dataset, ids, [one.article for one in found])
     return {"items": items, "responses": written(said, STUDY.name)}
 
 
-def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Articles, source: Path) -> Frames:
     """Articles of the Hugging Face Hub with the person's summaries.
 
     Args:
@@ -127,15 +128,16 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
             break
         row = whole[places[name]]
         if row[article].strip() and row[summary].strip():
-            rows.append((name, row[article], {HUMAN: row[summary]}))
+            summaries = {HUMAN: row[summary]}
+            rows.append(Article(id=name, article=row[article], summaries=summaries))
         else:
             empty += 1
     left_out = {"left out: no article or no summary": empty}
     audit = audited(STUDY.name, dataset, len(rows) + empty, left_out)
-    return _tables(dataset, entry, source, rows) | {"audit": audit}
+    return article_tables(dataset, entry, source, rows) | {"audit": audit}
 
 
-def read_own(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]:
+def read_own(dataset: str, entry: Articles, source: Path) -> Frames:
     """A user's articles with the summaries that the file has.
 
     Args:
@@ -154,10 +156,9 @@ def read_own(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFr
         if len(rows) == entry.articles:
             break
         try:
-            line = Line.model_validate(record)
+            rows.append(Article.model_validate(record))
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"]))
             raise SelfprefError(f"{place}: {key}: {first['msg']}") from error
-        rows.append((line.id, line.article, line.summaries))
-    return _tables(dataset, entry, source, rows)
+    return article_tables(dataset, entry, source, rows)
