@@ -113,6 +113,7 @@ from selfpref.statistics.bootstrap import (
     Interval,
     cluster_sums,
     difference,
+    divided,
     pearson,
     ratio,
     share_interval,
@@ -186,10 +187,9 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     swapped, ok = one > two, rows["status"].eq("ok")
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
     mass = rows["mass"].to_numpy(dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        score = np.where(np.isnan(p + q), hard, p / (p + q))
-        # What the two responses leave of the mass is the tie's.
-        left = np.where(mass > 0, (mass - (p + q)) / mass, np.nan)
+    score = np.where(np.isnan(p + q), hard, divided(p, p + q))
+    # What the two responses leave of the mass is the tie's.
+    left = divided(mass - (p + q), mass)
     tie = np.where(np.isnan(left), rows["choice"].eq(TIE), np.clip(left, 0, 1))
     score, tie = np.where(ok, [np.where(swapped, 1 - score, score), tie], np.nan)
     presented = pd.Series("first", rows.index, dtype="str").mask(swapped, "second")
@@ -422,9 +422,7 @@ def equal_opportunity(cells: npt.ArrayLike) -> Floats:
         `[...]`; NaN where the human preferred only one side.
     """
     tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = tp / (tp + fn) - tn / (fp + tn)
-    return result
+    return divided(tp, tp + fn) - divided(tn, fp + tn)
 
 
 def equal_opportunity_interval(
@@ -456,12 +454,18 @@ def agreement_intervals(
     cells: Floats, clusters: Clusters, level: float
 ) -> tuple[Interval, Interval]:
     """How often the judge agrees where the human prefers own, and where the other: both in EO."""
-    tp, fn, fp, tn = cells.T
+    (tp, _, _, tn), (own, other) = cells.T, human_sides(cells).T
     agreed, against = (
-        share_interval(np.stack([part, part + rest], axis=-1), clusters, level)
-        for part, rest in ((tp, fn), (tn, fp))
+        share_interval(np.stack(counts, axis=-1), clusters, level)
+        for counts in ((tp, own), (tn, other))
     )
     return agreed, against
+
+
+def some_of(cells: Floats, *names: str) -> Floats:
+    """Some cells together, and all of them: `[..., 4]` to `[..., 2]`."""
+    places = [CELLS.index(name) for name in names]
+    return np.stack([cells[..., places].sum(axis=-1), cells.sum(axis=-1)], axis=-1)
 
 
 def human_sides(cells: npt.ArrayLike) -> Floats:
@@ -488,8 +492,7 @@ def demographic_parity_interval(
         level: Coverage, 0..1.
         chance: The share of a judge without preference: 1/2 for pairs.
     """
-    counts = np.stack([cells[:, 0] + cells[:, 2], cells.sum(axis=1)], axis=-1)
-    share = share_interval(counts, clusters, level)
+    share = share_interval(some_of(cells, "tp", "fp"), clusters, level)
     value, lo, hi = ((end - chance) / (1 - chance) for end in share[:3])
     return Interval(value, lo, hi, share.undefined)
 

@@ -102,6 +102,7 @@ from selfpref.statistics.bootstrap import (
     Statistic,
     bounded,
     fit,
+    ratio,
     share_interval,
 )
 from selfpref.statistics.judged import STUDY, Judged, Row, Settings
@@ -244,10 +245,7 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
 
 def parity(cells: Floats, chance: float) -> Floats:
     """(P - c) / (1 - c) from cells `[..., 4]`, P the share of own wins; `[...]`, at most 1."""
-    tp, fn, fp, tn = np.moveaxis(cells, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share: Floats = (tp + fp) / (tp + fn + fp + tn)
-    return (share - chance) / (1 - chance)
+    return (ratio(bias.some_of(cells, "tp", "fp")) - chance) / (1 - chance)
 
 
 def chance(own: pd.DataFrame, used: pd.Series) -> float:

@@ -409,7 +409,7 @@ def agreement_with_human(sets: Iterable[Judged]) -> pd.DataFrame:
     for data in sets:
         for judge, part in data.pairs.groupby("judge"):
             cells = data.cells(part)
-            counts = np.stack([cells[:, [0, 3]].sum(axis=1), cells.sum(axis=1)], axis=-1)
+            counts = formulas.some_of(cells, "tp", "tn")
             found = share_interval(counts, part["cluster"], data.bootstrap.level)
             row = {"dataset": data.name, "judge": judge, "responds": judge in data.judges}
             row |= {"n": cells.sum(), "n_dropped": dropped(part, cells)}

@@ -38,10 +38,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import minimize
-from scipy.special import expit, stdtrit
+from scipy.special import expit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
-from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval
+from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval, student
 from selfpref.statistics.choices import HUMAN, NOT_TOLD, key_of, told
 from selfpref.statistics.judged import Judged, Row
 from selfpref.statistics.scaled import PLACEBO
@@ -267,9 +267,8 @@ class Fitted:
             return MISSING
         steps = STEP * np.eye(len(theta))[free]
         slope = np.array([added(theta + one) - added(theta - one) for one in steps]) / (2 * STEP)
-        value, clusters = added(theta), len(self.scores)
-        half = np.sqrt(slope @ covariance @ slope) * stdtrit(clusters - 1, (1 + level) / 2)
-        return Interval(value, value - float(half), value + float(half), 0.0)
+        error = float(np.sqrt(slope @ covariance @ slope))
+        return student(added(theta), error, len(self.scores), level)
 
 
 def fit(readings: Readings) -> Fitted | None:

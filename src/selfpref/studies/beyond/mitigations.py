@@ -152,7 +152,7 @@ def measured(cells: Floats, rules: int) -> Floats:
         `[..., measures, rules + 1]`, the last the mean of the others.
     """
     eo = bias.equal_opportunity(cells)
-    agreement = ratio(np.stack([cells[..., 0] + cells[..., 3], cells.sum(axis=-1)], axis=-1))
+    agreement = ratio(bias.some_of(cells, "tp", "tn"))
     values = np.stack([eo, np.abs(eo), agreement], axis=-2)
     others = values[..., rules:].mean(axis=-1, keepdims=True)
     return np.concatenate([values[..., :rules], others], axis=-1)
