@@ -353,21 +353,19 @@ def pairs_with(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
     return held.assign(opponent=first.where(turned, second))
 
 
-def response_perplexity(perplexities: pd.DataFrame, scale: Scale) -> pd.DataFrame:
-    """Perplexity of each response under each judge.
+def response_perplexity(perplexities: pd.DataFrame) -> pd.DataFrame:
+    """Log-perplexity of each response under each judge.
 
     Args:
         perplexities: The perplexities table.
-        scale: Nats a token, or their exponential.
 
     Returns:
-        `item_id, responder, judge, conditional, value`; NaN where the status is not ok or the
-        response has no token.
+        `item_id, responder, judge, conditional, value`, in nats a token; NaN where the status is
+        not ok or the response has no token.
     """
     rows = perplexities[perplexities["step"].eq(0)]
-    tokens = rows["n_tokens"].where(rows["n_tokens"].gt(0))
-    value = (rows["sum_nll"] / tokens).where(rows["status"].eq("ok"))
-    value = np.exp(value) if scale == "perplexity" else value
+    known = rows["status"].eq("ok") & rows["n_tokens"].gt(0)
+    value = (rows["sum_nll"] / rows["n_tokens"]).where(known)
     return rows[["item_id", "responder", "judge", "conditional"]].assign(value=value)
 
 
@@ -405,11 +403,8 @@ def gap(
 
 def between(pairs: pd.DataFrame) -> pd.DataFrame:
     """A column a responder: 1 where the first text of a pair is of it, -1 where the second is."""
-    first, second = pairs["first"], pairs["second"]
-    effects = {
-        name: first.eq(name).astype(float) - second.eq(name) for name in names_of(first, second)
-    }
-    return pd.DataFrame(effects, index=pairs.index)
+    first, second = (pd.get_dummies(pairs[side], dtype=float) for side in ("first", "second"))
+    return first.sub(second, fill_value=0.0)
 
 
 def equal_opportunity(cells: npt.ArrayLike) -> Floats:
@@ -515,13 +510,11 @@ def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floa
     Returns:
         `[rows, 4]`; a row of zeros where the pair is left out.
     """
-    human, judge = (rows[name].to_numpy(dtype=float) for name in ("human", "decision"))
-    dropped = np.isnan(human) | np.isnan(judge)
-    dropped |= (human == 0.5) & (human_ties == "drop")
-    dropped |= (judge == 0.5) & (judge_ties == "drop")
-    cells = crossed(human, judge)
-    cells[dropped] = 0
-    return cells
+    human, judge = (
+        rows[name].mask(rows[name].eq(0.5) & (ties == "drop")).to_numpy(dtype=float)
+        for name, ties in (("human", human_ties), ("decision", judge_ties))
+    )
+    return np.nan_to_num(crossed(human, judge))
 
 
 def cell_counts(cells: Floats) -> dict[str, float]:
@@ -641,11 +634,10 @@ def vote_cells(votes: pd.DataFrame, by: list[str], ties: Ties) -> pd.DataFrame:
     grouped = used.assign(square=used["vote"] ** 2).groupby(by)
     found = grouped.agg(votes=("vote", "size"), won=("vote", "sum"), square=("square", "sum"))
     found = found[found["votes"].gt(1)].reset_index()
-    k, won, square = (found[name].to_numpy(dtype=float) for name in ("votes", "won", "square"))
-    both = (won**2 - square) / (k * (k - 1))
-    share = won / k
-    cells = np.stack([both, share - both, share - both, 1 - 2 * share + both], axis=-1)
-    return found[[*by, "votes"]].assign(share=share, **dict(zip(CELLS, cells.T, strict=True)))
+    k, won = found["votes"], found["won"]
+    both, share = (won**2 - found["square"]) / (k * (k - 1)), won / k
+    cells = {"tp": both, "fn": share - both, "fp": share - both, "tn": 1 - 2 * share + both}
+    return found[[*by, "votes"]].assign(share=share, **cells)
 
 
 def against_votes(pairs: pd.DataFrame) -> Floats:

@@ -103,8 +103,7 @@ class Readings:
         place, answer = rows["place"].astype(int), (2 * rows["vote"]).astype(int)
         counts = np.zeros((len(pairs), len(judges) + 1, len(PLACES), ANSWERS))
         np.add.at(counts, (rows.groupby(PAIR, sort=False).ngroup(), reader, place, answer), 1.0)
-        cluster = pd.factorize(pairs["cluster"])[0]
-        return cls(judges, responders, texts, kind.ravel(), cluster, counts)
+        return cls(judges, responders, texts, kind, pd.factorize(pairs["cluster"])[0], counts)
 
     @cached_property
     def sides(self) -> Floats:
@@ -289,13 +288,12 @@ def fit(readings: Readings) -> Fitted | None:
     found = minimize(minus, theta[free], jac=True, method="BFGS", options={"gtol": 1e-6})
     if np.abs(found.jac).max() > 1e-4:
         return None
-    theta = full(found.x)
-    steps = STEP * np.eye(len(theta))
-    ahead, behind = (
-        np.array([readings.value_and_slope(theta + one)[1] for one in sign * steps])
-        for sign in (1, -1)
-    )
-    hessian = (ahead - behind) / (2 * STEP)
+
+    def slope(theta: Floats) -> Floats:
+        return readings.value_and_slope(theta)[1]
+
+    theta, steps = full(found.x), STEP * np.eye(len(theta))
+    hessian = np.array([slope(theta + one) - slope(theta - one) for one in steps]) / (2 * STEP)
     p, *derivatives = readings.probabilities(theta)
     _, weights = readings.posterior(np.log(p))
     clusters = pd.Series(readings.cluster).groupby(readings.cluster).indices.values()

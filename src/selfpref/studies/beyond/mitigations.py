@@ -89,7 +89,7 @@ def panel_scores(pairs: pd.DataFrame) -> pd.DataFrame:
 
 def text_perplexities(perplexities: pd.DataFrame) -> pd.DataFrame:
     """Nats a token of each text, given the prompt, to each judge: `[texts, judges]`."""
-    values = bias.response_perplexity(perplexities, "log-perplexity")
+    values = bias.response_perplexity(perplexities)
     texts = ["item_id", "responder"]
     return values[values["conditional"]].pivot(index=texts, columns="judge", values="value")
 
