@@ -380,10 +380,10 @@ def scores_of(truths: pd.DataFrame, metric: str) -> pd.Series:
     return truths[truths["metric"].eq(metric)].set_index(["item_id", "responder"])["score"]
 
 
-def value_of(values: pd.Series, *keys: pd.Series) -> Floats:
+def value_of(values: pd.Series, *keys: pd.Series) -> pd.Series:
     """The value of each row by its keys, such as item_id and responder; NaN where none is known."""
-    found: Floats = values.reindex(pd.MultiIndex.from_arrays(keys)).to_numpy(float)
-    return found
+    found = values.reindex(pd.MultiIndex.from_arrays(keys)).to_numpy(float)
+    return pd.Series(found, keys[0].index)
 
 
 def gap(
@@ -398,7 +398,7 @@ def gap(
         other: The column of the other.
     """
     mine, theirs = (value_of(values, rows["item_id"], rows[side]) for side in (one, other))
-    return pd.Series(mine - theirs, index=rows.index)
+    return mine - theirs
 
 
 def between(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -311,7 +311,7 @@ def against_people(data: Judged) -> Iterator[Row]:
     """EO beyond that of another person in the judge's place, of every judge with own pairs."""
     name = "beyond_no_preference"
     for judge, place in data.no_preference.items():
-        found = Interval(*(place[column] for column in bounded(name)))
+        found = Interval(*(place.get(column, np.nan) for column in bounded(name)))
         row = key_of(data.name, HUMAN, judge=judge, statistic=name)
         yield told(row, found, place["n"], data.own(judge)["human"].count(), place["status"])
 

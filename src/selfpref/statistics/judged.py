@@ -38,7 +38,6 @@ import pandas as pd
 from selfpref.statistics import bias as formulas
 from selfpref.statistics.bias import CELLS, FEW, PAIR, names_of, pairs_with, too_few
 from selfpref.statistics.bootstrap import (
-    MISSING,
     ClusterBootstrap,
     Floats,
     Statistic,
@@ -202,7 +201,7 @@ class Judged:
         """By judge what another person shows in its place, and the judge against the same votes.
 
         On its own pairs that it decides and that have two votes or more: their number `n`, `status`
-        (`ok`, or why there are no values), and `AGAINST_VOTES` with bounds.
+        (`ok`, or why there are no values), and where there are `AGAINST_VOTES` with bounds.
         """
         return {judge: _judge(self, judge, judge, judge, "no preference") for judge in self.judges}
 
@@ -302,11 +301,10 @@ def _beyond(
     data: Judged, cells: Floats, clusters: pd.Series, formula: Statistic, *names: str
 ) -> Row:
     """As `Judged.no_preference` has it; the cells of another person come first."""
-    few = bool(too_few(cells.sum(axis=0).reshape(-1, 4)[0]))
-    made: Row = {"n": len(cells), "status": TWO_VOTES if few else "ok"}
-    found = [MISSING] * len(AGAINST_VOTES)
-    if not few:
-        found = data.bootstrap.estimates(cells, clusters, formula, *names)
+    made: Row = {"n": len(cells), "status": "ok"}
+    if too_few(cells.sum(axis=0).reshape(-1, 4)[0]):
+        return made | {"status": TWO_VOTES}
+    found = data.bootstrap.estimates(cells, clusters, formula, *names)
     for name, one in zip(AGAINST_VOTES, found, strict=True):
         made |= one.columns(name)
     return made

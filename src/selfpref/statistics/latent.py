@@ -103,7 +103,9 @@ class Readings:
         place, answer = rows["place"].astype(int), (2 * rows["vote"]).astype(int)
         counts = np.zeros((len(pairs), len(judges) + 1, len(PLACES), ANSWERS))
         np.add.at(counts, (rows.groupby(PAIR, sort=False).ngroup(), reader, place, answer), 1.0)
-        return cls(judges, responders, texts, kind, pd.factorize(pairs["cluster"])[0], counts)
+        return cls(
+            judges, responders, texts, kind.ravel(), pd.factorize(pairs["cluster"])[0], counts
+        )
 
     @cached_property
     def sides(self) -> Floats:

@@ -137,11 +137,6 @@ def _side(lead: pd.Series) -> Floats:
     return decide(0.5 + lead.to_numpy(dtype=float), 0.5 + ROUNDING)
 
 
-def _of_text(values: pd.Series, rows: pd.DataFrame) -> pd.Series:
-    """The value of each row's text."""
-    return pd.Series(value_of(values, rows["item_id"], rows["responder"]), index=rows.index)
-
-
 def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
     """The choices among k responses, every set turned to each of them, under each answer key.
 
@@ -162,9 +157,9 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
     chosen = [rows["choice"].isna(), rows["choice"].eq(TIE), rows["choice"].eq(rows["responder"])]
     rows["decision"] = np.select(chosen, [np.nan, 0.5, 1.0], 0.0)
     rows["win"] = rows["decision"].mask(rows["decision"].eq(0.5), 1 / rows["k"])
-    made = []
+    made, texts = [], (rows["item_id"], rows["responder"])
     for gold in (choices.NONE, *READINGS):
-        score = _of_text(scores_of(panel.tables["truths"], gold), rows)
+        score = value_of(scores_of(panel.tables["truths"], gold), *texts)
         best = score.ge(score.groupby(rows["set"]).transform("max") - panel.margin - ROUNDING)
         number = best.groupby(rows["set"]).transform("sum")
         known = score.notna().groupby(rows["set"]).transform("all")
@@ -232,7 +227,8 @@ def of_contests(panel: Panel, level: float) -> Iterator[Row]:
     # The mean score that the other judges give the text of each row.
     others = (by_text.transform("sum") - rows["score"]) / (number - 1).where(number.gt(1))
     metrics = sorted(set(truths["metric"]))
-    golds = {OTHERS: others} | {name: _of_text(scores_of(truths, name), rows) for name in metrics}
+    texts = rows["item_id"], rows["responder"]
+    golds = {OTHERS: others} | {name: value_of(scores_of(truths, name), *texts) for name in metrics}
     own = rows["judge"].eq(rows["responder"])
     for name, gold in golds.items():
         told_as = name if name in (OTHERS, RUBRIC) else f"key-{name}"
