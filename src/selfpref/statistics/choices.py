@@ -444,8 +444,8 @@ def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> dict[str, f
     sizes, correlation = clusters.value_counts().to_numpy(), intraclass(values, clusters)
     effect = 1 + (float((sizes**2).sum() / sizes.sum()) - 1) * correlation
     found = {"n": len(rows), "n_prompts": len(sizes), "correlation": correlation}
-    seen = (FACTOR * variance * effect / len(rows)) ** 0.5
-    return {**found, "sd": variance**0.5, "effect": effect, "detectable": seen}
+    found |= {"sd": variance**0.5, "effect": effect}
+    return found | {"detectable": (FACTOR * variance * effect / len(rows)) ** 0.5}
 
 
 def pairs_for(wanted: float, noise: Mapping[str, float]) -> float:
@@ -471,17 +471,17 @@ def needed(data: Judgments) -> pd.DataFrame:
         own, stacked = data.own(judge), data.stacked(judge, "own")
         mine = data.cells(own)[:, None], own["cluster"]
         by_chance = chance(own, mine[0].sum(axis=(1, 2)) > 0)
-        for statistic, (cells, prompts), formula in (
+        for statistic, (cells, clusters), formula in (
             (EO, mine, bias.equal_opportunity),
             (PARITY, mine, partial(parity, chance=by_chance)),
             ("excess", stacked, bias.excess),
         ):
             decided = cells[:, 0].sum(axis=1) > 0
-            noise = plan(cells[decided], prompts[decided], formula)
+            noise = plan(cells[decided], clusters[decided], formula)
             row = data.row(judge, statistic) | noise
             row |= {} if statistic == PARITY else on_sides(cells)
             for wanted in BIASES if noise else ():
                 pairs = pairs_for(wanted, noise)
-                needs = {"pairs": pairs, "prompts": pairs / noise["n"] * noise["n_prompts"]}
-                found.append(row | {name: ceil(n) for name, n in needs.items()} | {"bias": wanted})
+                prompts = ceil(pairs / noise["n"] * noise["n_prompts"])
+                found.append(row | {"bias": wanted, "pairs": ceil(pairs), "prompts": prompts})
     return pd.DataFrame(found, columns=NEEDED)

@@ -42,6 +42,7 @@ from selfpref.statistics.bootstrap import (
     Floats,
     Statistic,
     bounded,
+    group_shares,
     quotient,
     share_interval,
 )
@@ -180,11 +181,10 @@ class Judged:
 
         The lower bound of their reversal rate on all pairs is above `REVERSES`.
         """
-        found = {}
-        for judge, part in self.positions.groupby("judge"):
-            counts, level = part[RATES["reversal_rate"]], self.settings.bootstrap.level
-            found[str(judge)] = share_interval(counts, part["cluster"], level).lo
-        return [judge for judge in self.live if found.get(judge, 0.0) > REVERSES]
+        both = self.positions[self.positions["both_orders"].eq(1)]
+        rates = group_shares(both, ["judge"], "reversed", self.settings.bootstrap.level)
+        certain = set(rates.loc[rates["lo"].gt(REVERSES), "judge"])
+        return [judge for judge in self.live if judge in certain]
 
     def left_out(self, judge: str) -> list[str]:
         """The other judges that the mean leaves out which a judge is held against."""
@@ -234,10 +234,10 @@ class Judged:
         cells = self.cells(rows)
         found = formulas.equal_opportunity_interval(cells, rows["cluster"], self.bootstrap, *names)
         totals = cells.sum(axis=0)
-        made: Row = {**formulas.cell_counts(cells), **found.columns("eo")}
+        made: Row = {"n_dropped": dropped(rows, cells), "few": bool(too_few(totals))}
         made |= dict(zip(SIDES, formulas.human_sides(totals), strict=True))
-        made |= {"undefined": found.undefined, "few": bool(too_few(totals))}
-        return made | {"n_dropped": dropped(rows, cells)}
+        made |= formulas.cell_counts(cells) | found.columns("eo")
+        return made | {"undefined": found.undefined}
 
 
 def dropped(rows: pd.DataFrame, cells: Floats) -> int:
@@ -330,19 +330,20 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
     found = []
     for data in sets:
         for responder, judge in product(data.responders, (*data.readers, MAJORITY)):
-            place: Row = {"dataset": data.name, "judge": judge, "responder": responder}
-            place["own"] = judge == responder
+            names, own = (judge, responder, "in place"), judge == responder
             if judge == MAJORITY:
                 rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
                 pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
                 person = pairs[CELLS].to_numpy(dtype=float), pairs["cluster"]
-                names = MAJORITY, responder, "in place"
-                found.append(place | _beyond(data, *person, formulas.beyond_majority, *names))
-            elif len(data.turned(judge, responder)):
-                row = place | _judge(data, judge, responder, judge, responder, "in place")
-                if judge in data.judges and not place["own"] and row["status"] == "ok":
+                row = _beyond(data, *person, formulas.beyond_majority, *names)
+            elif data.turned(judge, responder).empty:
+                continue
+            else:
+                row = _judge(data, judge, responder, *names)
+                if judge in data.judges and not own and row["status"] == "ok":
                     row |= _own_minus(data, judge, responder)
-                found.append(row)
+            place = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
+            found.append(place | row)
     return pd.DataFrame(found, columns=IN_PLACE)
 
 
