@@ -9,23 +9,7 @@ from judged_sets import data_set, said
 
 from selfpref import tables
 from selfpref.statistics import judged
-from selfpref.statistics.bias import (
-    TIED,
-    human_votes,
-    judge_scores,
-    judged_pairs,
-    pairs_with,
-)
-from selfpref.statistics.judged import (
-    agreement_with_human,
-    bias,
-    bias_by_judge_and_responder,
-    by_panel,
-    in_place,
-    one_place,
-    position,
-    position_counts,
-)
+from selfpref.statistics.bias import TIED, human_votes, judge_scores, judged_pairs, pairs_with
 
 
 def verdicts(*rows):
@@ -144,7 +128,7 @@ def data():
 
 
 def test_every_responder_has_a_row_its_author_or_not(data):
-    found = bias_by_judge_and_responder([data]).set_index("responder")
+    found = judged.bias_by_judge_and_responder([data]).set_index("responder")
     assert found["own"].to_dict() == {"j": True, "k": False, "m": False}
     assert found.loc["j", ["tp", "fn", "fp", "tn"]].tolist() == [12, 3, 4, 11]
     # k meets both: 11 + 8 right on its own side, 4 + 0 wrong, and so on.
@@ -153,9 +137,9 @@ def test_every_responder_has_a_row_its_author_or_not(data):
     assert found.loc["k", ["n_human_own", "n_human_other", "n_dropped"]].tolist() == [23, 18, 7]
     assert found["few"].to_dict() == {"j": False, "k": False, "m": True}
     assert found["eo"].between(found["eo_lo"], found["eo_hi"]).all()
-    (own,) = bias([data]).to_dict("records")
+    (own,) = judged.bias([data]).to_dict("records")
     assert own["eo"] == found.loc["j", "eo"] == pytest.approx(12 / 15 - 11 / 15)
-    agreed = agreement_with_human([data]).iloc[0]
+    agreed = judged.agreement_with_human([data]).iloc[0]
     assert (agreed["n"], agreed["n_dropped"], agreed["responds"]) == (41, 7, True)
     assert agreed["agreement"] == pytest.approx((12 + 11 + 8 + 2) / 41)
 
@@ -163,17 +147,19 @@ def test_every_responder_has_a_row_its_author_or_not(data):
 def test_a_verdict_that_failed_is_dropped_and_counted_and_never_a_tie():
     votes, given = said("me", "you", (12, 0, 0, 12))
     lost = [(given[0][0], "me", "me", "you", None), *given[1:]]
-    row = bias([data_set(votes=votes, verdicts=lost, changed={"judge_ties": "half"})]).iloc[0]
+    row = judged.bias([data_set(votes=votes, verdicts=lost, changed={"judge_ties": "half"})]).iloc[
+        0
+    ]
     assert (row["n"], row["n_dropped"], row["tp"]) == (23, 1, 11)
 
 
 def test_another_person_needs_ten_pairs_with_two_votes_on_each_side():
     votes, given = said("me", "you", (12, 1, 3, 12))
-    once = bias([data_set(votes=votes, verdicts=given)]).iloc[0]
+    once = judged.bias([data_set(votes=votes, verdicts=given)]).iloc[0]
     assert once["no_preference_status"].startswith("fewer than 10 pairs")
     assert (pd.isna(once["eo_no_preference"]), once["n_two_votes"]) == (True, 0)
     twice = [(*vote, who) for vote in votes for who in ("p", "q")]
-    row = bias([data_set(votes=twice, verdicts=given)]).iloc[0]
+    row = judged.bias([data_set(votes=twice, verdicts=given)]).iloc[0]
     # Two people never differ here, so another person shows no bias, and the judge all of its own.
     assert (row["n_two_votes"], row["eo_no_preference"]) == (28, 0)
     assert row["eo_one_vote"] == row["beyond_no_preference"] == pytest.approx(12 / 13 - 12 / 15)
@@ -192,7 +178,9 @@ def test_every_judge_beside_a_person_towards_every_responder():
         for n, choice in enumerate(choices)
         for order in ("jk", "kj")
     ]
-    found = in_place([data_set(votes=votes, verdicts=given)]).set_index(["judge", "responder"])
+    found = judged.in_place([data_set(votes=votes, verdicts=given)]).set_index(
+        ["judge", "responder"]
+    )
     assert (len(found), [*found.index[found["own"]]]) == (6, [("j", "j")])
     person = 12 / 17 - 11 / 16
     # m: of 17 votes' worth for j (12 + half of 10) it agrees with 1 + 10 / 2 = 6; and so on.
@@ -214,16 +202,16 @@ def test_position_is_counted_by_hand():
     ]
     table = data_set(verdicts=given).tables["verdicts"]
     table.loc[table["item_id"].eq("set/5"), "order_known"] = False
-    counts = position_counts(table)
+    counts = judged.position_counts(table)
     totals = counts.drop(columns=["item_id", "first", "second", "judge"]).sum().to_dict()
     wanted = {"chose_first": 2 + 1 + 1 + 1, "decided": 2 + 2 + 1 + 1, "flipped": 2, "reversed": 1}
     assert totals == wanted | {"both_orders": 3, "read_first": 3, "read_second": 4}
-    assert one_place(counts, "a") == one_place(counts, "b") == pytest.approx(4 / 7)
+    assert judged.one_place(counts, "a") == judged.one_place(counts, "b") == pytest.approx(4 / 7)
 
 
 def test_a_judge_that_always_takes_the_first_has_rates_with_a_width():
     orders = itertools.product(range(12), (("me", "you"), ("you", "me")))
-    found = position([data_set(verdicts=[(n, "me", *pair, pair[0]) for n, pair in orders])])
+    found = judged.position([data_set(verdicts=[(n, "me", *pair, pair[0]) for n, pair in orders])])
     assert found["pairs"].tolist() == ["all", "own"]
     assert (found[["first_share", "flip_rate", "reversal_rate"]] == 1).all(axis=None)
     # Twelve questions are twelve observations: Wilson's lower bound is 12 / (12 + 1.96^2).
@@ -242,7 +230,7 @@ def unvoted(*votes, panel=()):
 
 
 def test_the_panel_is_of_judges_that_wrote_neither_response_and_did_not_vote():
-    data = by_panel(unvoted((0, "me", "she", "me"), panel=("one", "two", "you")))
+    data = judged.by_panel(unvoted((0, "me", "she", "me"), panel=("one", "two", "you")))
     told = data.tables["labels"].set_index(["item_id", "responder_a", "responder_b"])["label"]
     # People voted on this one; `one` and `two` agree on all others, and outvote `you`.
     assert ("mine/0", "me", "she") not in told
@@ -252,8 +240,8 @@ def test_the_panel_is_of_judges_that_wrote_neither_response_and_did_not_vote():
     assert judges["me", "she"] == {"me"}
     assert judges["me", "you"] == judges["she", "you"] == {"me", "you"}
     # It chooses itself on the 23 pairs that people left, the panel on 11 of them.
-    row = bias([data]).set_index("judge").loc["me"]
+    row = judged.bias([data]).set_index("judge").loc["me"]
     assert tuple(row[["tp", "fn", "fp", "tn", "eo"]]) == (11, 0, 12, 0, 1.0)
     # Where nobody votes there is no bias.
-    row = bias([unvoted()]).set_index("judge").loc["me"]
+    row = judged.bias([unvoted()]).set_index("judge").loc["me"]
     assert (pd.isna(row["eo"]), row["n"], row["n_dropped"]) == (True, 0, 0)
