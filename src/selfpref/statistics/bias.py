@@ -157,10 +157,12 @@ def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
     return found
 
 
-def both(column: pd.Series, kind: pyarrow.DataType) -> list[pyarrow.Array | pyarrow.ChunkedArray]:
-    """The first and the second values of lists of two, `[rows]` each; null where no list is."""
-    lists = pyarrow.Array.from_pandas(column, type=pyarrow.list_(kind))
-    return [compute.list_element(lists, place) for place in (0, 1)]
+def both(column: pd.Series, kind: type[str] | type[float]) -> list[pd.Series]:
+    """The first and the second values of lists of two; missing where no list is."""
+    held = pyarrow.string() if kind is str else pyarrow.float64()
+    lists = pyarrow.Array.from_pandas(column, type=pyarrow.list_(held))
+    ends = (compute.list_element(lists, place) for place in (0, 1))
+    return [pd.Series(pd.array(end, dtype=kind), column.index) for end in ends]
 
 
 def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -176,14 +178,7 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         `won` (the share of `first`, that of the tie taken off).
     """
     rows = verdicts[of_two(verdicts) & verdicts["task"].eq("preference").to_numpy()]
-    one, two = (
-        pd.Series(pd.array(names, dtype="str"), index=rows.index)
-        for names in both(rows["candidates"], pyarrow.string())
-    )
-    p, q = (
-        share.to_numpy(zero_copy_only=False)
-        for share in both(rows["probabilities"], pyarrow.float64())
-    )
+    (one, two), (p, q) = both(rows["candidates"], str), both(rows["probabilities"], float)
     swapped, ok = one > two, rows["status"].eq("ok")
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
     mass = rows["mass"].to_numpy(dtype=float)

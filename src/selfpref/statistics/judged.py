@@ -261,12 +261,12 @@ def by_panel(data: Judged) -> Judged | None:
     votes = pairs[voting & pairs["judge"].isin(list(data.settings.panel))]
     if votes.empty:
         return None
-    margin = (2 * votes["decision"] - 1).groupby([votes[name] for name in PAIR]).sum()
+    margin = votes.set_index(PAIR)["decision"].sub(0.5).groupby(level=PAIR).sum()
     label = np.select([margin > 0, margin < 0], ["a", "b"], TIE)
     labels = margin.index.to_frame(index=False).assign(label=label, annotator=PANEL)
     rows, voter = formulas.verdict_scores(data.tables["verdicts"]), [*PAIR, "judge"]
-    labelled = pd.MultiIndex.from_frame(rows[PAIR]).isin(margin.index)
-    voted = pd.MultiIndex.from_frame(rows[voter]).isin(pd.MultiIndex.from_frame(votes[voter]))
+    labelled = rows.set_index(PAIR).index.isin(margin.index)
+    voted = rows.set_index(voter).index.isin(votes.set_index(voter).index)
     tables = {
         "labels": labels.rename(columns={"first": "responder_a", "second": "responder_b"}),
         "verdicts": data.tables["verdicts"].loc[rows.index[labelled & ~voted]],

@@ -161,16 +161,12 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
     for gold in (choices.NONE, *READINGS):
         score = value_of(scores_of(panel.tables["truths"], gold), *texts)
         best = score.ge(score.groupby(rows["set"]).transform("max") - panel.margin - ROUNDING)
-        number = best.groupby(rows["set"]).transform("sum")
         known = score.notna().groupby(rows["set"]).transform("all")
-        turned = rows.assign(
-            gold=best.div(number).where(known),
-            human=best.astype(float).mask(best & number.gt(1), 0.5).where(known),
-        )
+        win = best.div(best.groupby(rows["set"]).transform("sum")).where(known)
+        several = win.between(0, 1, inclusive="neither")
+        turned = rows.assign(gold=win, human=win.mask(several, 0.5))[choices.COLUMNS]
         name = gold if gold == choices.NONE else f"key-{gold}"
-        made.append(
-            choices.Judgments("livebench", "livebench", name, turned[choices.COLUMNS], settings)
-        )
+        made.append(choices.Judgments("livebench", "livebench", name, turned, settings))
     return made
 
 
