@@ -97,6 +97,7 @@ of two votes on a pair, and I the regularised incomplete beta function,
 Where votes hardly agree, rho near 0, it always takes the better writer, and EO_m nears 1.
 """
 
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -201,8 +202,7 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
 def says_tie(shares: pd.DataFrame) -> pd.Series:
     """Where the label for a tie is no less probable than either response, by `tie` and `won`."""
     tie, won = shares["tie"], shares["won"]
-    found: pd.Series = tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))
-    return found
+    return tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))
 
 
 def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
@@ -460,9 +460,8 @@ def some_of(cells: Floats, *names: str) -> Floats:
 
 def human_sides(cells: npt.ArrayLike) -> Floats:
     """Pairs on which the human prefers own, and other: `[..., 4]` to `[..., 2]`."""
-    counts = np.asarray(cells, dtype=float)
-    sides: Floats = counts.reshape(*counts.shape[:-1], 2, 2).sum(axis=-1)
-    return sides
+    tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
+    return np.stack([tp + fn, fp + tn], axis=-1)
 
 
 def too_few(cells: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -601,7 +600,7 @@ def stacked_cells(
     weights = pd.DataFrame(cell_weights(rows, human_ties, judge_ties))
     few = too_few(weights.groupby(rows["judge"].to_numpy()).sum().reindex(others))
     # Judges with enough decided pairs; all of them where none has.
-    judges = [judge, *([*np.array(others, dtype=object)[~few]] or others)]
+    judges = [judge, *([*compress(others, ~few)] or others)]
     rows = rows[rows["judge"].isin(judges)]
     number = rows.groupby(["item_id", "cluster", "opponent"], sort=True).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]

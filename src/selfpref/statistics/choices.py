@@ -144,9 +144,10 @@ def told(row: Row, found: Interval, n: float, of: int, none: str = NOBODY) -> Ro
         none: Why there is no value, where there is none.
     """
     known = not np.isnan(found.value)
-    found, n = (found, n) if known else (MISSING, 0)
-    made: Row = {"value": found.value, "lo": found.lo, "hi": found.hi, "n": n}
-    return row | made | {"dropped": of - round(n), "reason": "" if known else none}
+    value, lo, hi, _ = found if known else MISSING
+    n = n if known else 0
+    made: Row = {"value": value, "lo": lo, "hi": hi, "n": n, "dropped": of - round(n)}
+    return row | made | {"reason": "" if known else none}
 
 
 def table(rows: Iterable[Row]) -> pd.DataFrame:
@@ -162,8 +163,7 @@ def too_few(rows: pd.DataFrame) -> pd.Series:
         rows: With `n`, and `SIDES` (or without).
     """
     counts = rows.reindex(columns=["n", *SIDES]).astype(float)
-    few: pd.Series = counts["n"].gt(0) & counts.min(axis=1).lt(bias.FEW)
-    return few
+    return counts["n"].gt(0) & counts.min(axis=1).lt(bias.FEW)
 
 
 def on_sides(cells: Floats) -> Row:

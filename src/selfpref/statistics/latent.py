@@ -165,8 +165,7 @@ class Readings:
 
     def quality(self, r: Floats) -> Floats:
         """What q can be, from the effects of all responders but the first: `[kinds, grid]`."""
-        found: Floats = (self.sides[:, 1:] @ r)[:, None] + GRID
-        return found
+        return (self.sides[:, 1:] @ r)[:, None] + GRID
 
     def posterior(self, log_p: Floats) -> tuple[Floats, Floats]:
         """The log-likelihood of each pair, `[pairs]`; the weights of its grid, `[pairs, grid]`."""
