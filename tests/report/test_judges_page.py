@@ -48,10 +48,8 @@ def test_every_judge_has_a_row_under_a_known_name_and_those_without_an_answer_co
     # Of several sets the least and the greatest share.
     assert rows["Qwen 2.5 3B", "MATH500, MBPP+, MMLU"] == ["0.89 to 0.94", judges.KEYED]
     told, others = judges.first(found)
-    kinds = [one if one[:2] != "by" else "by" for one in told["does it favour itself?"]]
-    assert kinds == sorted(kinds, key=[UP, "by", "cannot tell"].index)
-    for part in (told.drop(columns=judges.AGREES), others):
-        assert part.ne("").all(axis=None)
+    assert told["does it favour itself?"].iloc[[0, -1]].tolist() == [UP, "cannot tell"]
+    assert others.ne("").all(axis=None)
 
 
 def test_a_judge_whose_endpoint_failed_says_so():
