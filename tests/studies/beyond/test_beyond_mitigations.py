@@ -20,6 +20,8 @@ SCORES = pd.DataFrame({"a": [0.9, 1.0], "b": [0.2, 0.6], "c": [0.4, 0.2]}, index
 
 
 def test_each_rule_by_hand():
+    failed = of.text_perplexities(PERPLEXITIES.assign(status="failed"))
+    assert of.weights(SCORES, failed).isna().all(axis=None)
     found = of.weights(SCORES, GIVEN)
     # Mean nats of both texts of pair 1 are 2: a finds a's text 1 below it, b finds b's.
     small = np.exp(-1)
