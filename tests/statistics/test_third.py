@@ -1,5 +1,7 @@
 """The third judge, on marks written by hand."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,19 +17,16 @@ ITEMS = {
 }
 
 
-def tables(items):
-    marks, key = [], []
-    for item, (rows, right) in items.items():
-        for judge, given in zip("xyz", rows, strict=True):
-            marks += [(item, item, "t", judge, of, n) for of, n in zip("xyz", given, strict=True)]
-        key += [(item, of, n) for of, n in zip("xyz", right, strict=True)]
-    columns = ["item_id", "cluster", "task", "judge", "responder", "score"]
-    key = pd.DataFrame(key, columns=["item_id", "responder", "score"])
-    return pd.DataFrame(marks, columns=columns), key
+def tables():
+    marks = pd.DataFrame(product(ITEMS, "xyz", "xyz"), columns=["item_id", "judge", "responder"])
+    marks["score"] = np.ravel([rows for rows, _ in ITEMS.values()])
+    key = pd.DataFrame(product(ITEMS, "xyz"), columns=["item_id", "responder"])
+    key["score"] = np.ravel([right for _, right in ITEMS.values()])
+    return marks.assign(cluster=marks["item_id"], task="t"), key
 
 
 def test_d_holds_the_texts_and_the_judges_severity():
-    marks, key = tables(ITEMS)
+    marks, key = tables()
     rows = brackets(marks, key).query("item_id == 'a'").set_index(["judge", "responder"])
     # x: (own 9 - y's 4) - (z marks them 4 and 2); (9 - 6) - (y marks them 5 and 3).
     wanted = {"xy": 3, "xz": 1, "yx": (7 - 5) - (2 - 4), "yz": (7 - 3) - (4 - 6)}
@@ -58,7 +57,7 @@ def test_a_text_is_wrong_where_the_key_gives_less_than_all(own, other, which):
 
 
 def test_means_by_judge_and_pooled_and_wrong_minus_right():
-    found = third_judge(*tables(ITEMS), ["x", "y"], BOOTSTRAP, margin=0.0)
+    found = third_judge(*tables(), ["x", "y"], BOOTSTRAP, margin=0.0)
     of = found[found["scale"].eq("marks")].set_index(["judge", "kind"])
     assert of.loc[("x", "both wrong"), ["value", "n", "items"]].tolist() == [3, 1, 1]
     # Both right, x: (8 - 8) - (7 - 8) and (8 - 8) - (8 - 7).
@@ -68,6 +67,6 @@ def test_means_by_judge_and_pooled_and_wrong_minus_right():
     assert of.loc[("all", "both wrong"), ["value", "n", "items"]].tolist() == [3.5, 2, 1]
     assert of.loc[("x", "both wrong"), "spread"] == np.std([9, 4])
     # Marks that are scaled have no level in a task, and one unit.
-    of = scaled(tables(ITEMS)[0].assign(task=lambda rows: rows["item_id"])).groupby("judge")
+    of = scaled(tables()[0].assign(task=lambda rows: rows["item_id"])).groupby("judge")
     assert of["score"].mean().abs().max() < 1e-12
     assert np.ptp(of["score"].std(ddof=0)) == pytest.approx(0)

@@ -244,11 +244,15 @@ def legend(figure: Figure, handles: Sequence[Artist] = (), message: str = "") ->
     # At 7 points a letter takes about 0.058 inches, a mark with its gaps 0.5.
     widths = [0.058 * len(str(one.get_label())) + 0.5 for one in shown]
     columns = len(shown) if sum(widths) <= room else max(1, int(room / max(widths)))
-    # Lines of even length.
-    look: dict[str, Any] = {"ncols": -(-len(shown) // -(-len(shown) // columns))}
-    look |= {"title": told, "alignment": "left" if told else "center"}
-    look |= {"title_fontproperties": {"weight": "bold", "size": 8}}
-    figure.legend(handles=shown, loc="outside upper center", **look)
+    figure.legend(
+        handles=shown,
+        loc="outside upper center",
+        # Lines of even length.
+        ncols=-(-len(shown) // -(-len(shown) // columns)),
+        title=told,
+        alignment="left" if told else "center",
+        title_fontproperties={"weight": "bold", "size": 8},
+    )
 
 
 def _places(rows: pd.DataFrame, row: str, group: str | None) -> dict[tuple[str, str], int]:

@@ -115,8 +115,7 @@ class Gallery:
             frame: The table.
             name: Its file name without ending.
         """
-        inert = frame.apply(lambda of: of.map(_inert) if of.dtype.kind == "O" else of)
-        text = inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+        text = frame.map(_inert).to_csv(index=False, float_format="%.10g", lineterminator="\n")
         write_text(self._path(name, "csv"), text)
         if "tex" in self.formats:
             text = frame.to_latex(index=False, escape=True, float_format="%.3f", na_rep="")

@@ -101,11 +101,20 @@ def _lay_out(params: Params, folder: Path) -> None:
     first, others = judges.first(found)
     claims = pd.read_csv(shutil.copy(paths.claims_file(), folder))
     rules = params.profile == paths.RELEASED
-    values = {"params": params, "titles": titles, "figures": figures, "pictures": pictures}
-    values |= {"root": root, "read": nbformat.read, "rules": rules}
-    values |= {"claims": claims.to_dict("records"), "counted": counted(claims)}
-    values |= {"first": judges.markdown(first), "others": judges.markdown(others)}
-    values["marks"] = first.loc[first.index == "livebench", judges.FIRST[2]].tolist()
+    values = {
+        "params": params,
+        "titles": titles,
+        "figures": figures,
+        "pictures": pictures,
+        "root": root,
+        "read": nbformat.read,
+        "rules": rules,
+        "claims": claims.to_dict("records"),
+        "counted": counted(claims),
+        "first": judges.markdown(first),
+        "others": judges.markdown(others),
+        "marks": first.loc[first.index == "livebench", judges.FIRST[2]].tolist(),
+    }
     for page in (MEASURE, *[RULES] * rules):
         text = (root / page).read_text(encoding="utf-8")
         for key in titles:

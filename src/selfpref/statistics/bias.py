@@ -97,6 +97,7 @@ of two votes on a pair, and I the regularised incomplete beta function,
 Where votes hardly agree, rho near 0, it always takes the better writer, and EO_m nears 1.
 """
 
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -113,6 +114,7 @@ from selfpref.statistics.bootstrap import (
     Interval,
     cluster_sums,
     difference,
+    divided,
     pearson,
     ratio,
     share_interval,
@@ -156,10 +158,12 @@ def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
     return found
 
 
-def both(column: pd.Series, kind: pyarrow.DataType) -> list[pyarrow.Array | pyarrow.ChunkedArray]:
-    """The first and the second values of lists of two, `[rows]` each; null where no list is."""
-    lists = pyarrow.Array.from_pandas(column, type=pyarrow.list_(kind))
-    return [compute.list_element(lists, place) for place in (0, 1)]
+def both(column: pd.Series, kind: type[str] | type[float]) -> list[pd.Series]:
+    """The first and the second values of lists of two; missing where no list is."""
+    held = pyarrow.string() if kind is str else pyarrow.float64()
+    lists = pyarrow.Array.from_pandas(column, type=pyarrow.list_(held))
+    ends = (compute.list_element(lists, place) for place in (0, 1))
+    return [pd.Series(pd.array(end, dtype=kind), column.index) for end in ends]
 
 
 def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -175,21 +179,13 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         `won` (the share of `first`, that of the tie taken off).
     """
     rows = verdicts[of_two(verdicts) & verdicts["task"].eq("preference").to_numpy()]
-    one, two = (
-        pd.Series(pd.array(names, dtype="str"), index=rows.index)
-        for names in both(rows["candidates"], pyarrow.string())
-    )
-    p, q = (
-        share.to_numpy(zero_copy_only=False)
-        for share in both(rows["probabilities"], pyarrow.float64())
-    )
+    (one, two), (p, q) = both(rows["candidates"], str), both(rows["probabilities"], float)
     swapped, ok = one > two, rows["status"].eq("ok")
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
     mass = rows["mass"].to_numpy(dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        score = np.where(np.isnan(p + q), hard, p / (p + q))
-        # What the two responses leave of the mass is the tie's.
-        left = np.where(mass > 0, (mass - (p + q)) / mass, np.nan)
+    score = np.where(np.isnan(p + q), hard, divided(p, p + q))
+    # What the two responses leave of the mass is the tie's.
+    left = divided(mass - (p + q), mass)
     tie = np.where(np.isnan(left), rows["choice"].eq(TIE), np.clip(left, 0, 1))
     score, tie = np.where(ok, [np.where(swapped, 1 - score, score), tie], np.nan)
     presented = pd.Series("first", rows.index, dtype="str").mask(swapped, "second")
@@ -206,8 +202,7 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
 def says_tie(shares: pd.DataFrame) -> pd.Series:
     """Where the label for a tie is no less probable than either response, by `tie` and `won`."""
     tie, won = shares["tie"], shares["won"]
-    found: pd.Series = tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))
-    return found
+    return tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))
 
 
 def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
@@ -353,21 +348,19 @@ def pairs_with(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
     return held.assign(opponent=first.where(turned, second))
 
 
-def response_perplexity(perplexities: pd.DataFrame, scale: Scale) -> pd.DataFrame:
-    """Perplexity of each response under each judge.
+def response_perplexity(perplexities: pd.DataFrame) -> pd.DataFrame:
+    """Log-perplexity of each response under each judge.
 
     Args:
         perplexities: The perplexities table.
-        scale: Nats a token, or their exponential.
 
     Returns:
-        `item_id, responder, judge, conditional, value`; NaN where the status is not ok or the
-        response has no token.
+        `item_id, responder, judge, conditional, value`, in nats a token; NaN where the status is
+        not ok or the response has no token.
     """
     rows = perplexities[perplexities["step"].eq(0)]
-    tokens = rows["n_tokens"].where(rows["n_tokens"].gt(0))
-    value = (rows["sum_nll"] / tokens).where(rows["status"].eq("ok"))
-    value = np.exp(value) if scale == "perplexity" else value
+    known = rows["status"].eq("ok") & rows["n_tokens"].gt(0)
+    value = (rows["sum_nll"] / rows["n_tokens"]).where(known)
     return rows[["item_id", "responder", "judge", "conditional"]].assign(value=value)
 
 
@@ -382,10 +375,10 @@ def scores_of(truths: pd.DataFrame, metric: str) -> pd.Series:
     return truths[truths["metric"].eq(metric)].set_index(["item_id", "responder"])["score"]
 
 
-def value_of(values: pd.Series, *keys: pd.Series) -> Floats:
+def value_of(values: pd.Series, *keys: pd.Series) -> pd.Series:
     """The value of each row by its keys, such as item_id and responder; NaN where none is known."""
-    found: Floats = values.reindex(pd.MultiIndex.from_arrays(keys)).to_numpy(float)
-    return found
+    found = values.reindex(pd.MultiIndex.from_arrays(keys)).to_numpy(float)
+    return pd.Series(found, keys[0].index)
 
 
 def gap(
@@ -400,16 +393,13 @@ def gap(
         other: The column of the other.
     """
     mine, theirs = (value_of(values, rows["item_id"], rows[side]) for side in (one, other))
-    return pd.Series(mine - theirs, index=rows.index)
+    return mine - theirs
 
 
 def between(pairs: pd.DataFrame) -> pd.DataFrame:
     """A column a responder: 1 where the first text of a pair is of it, -1 where the second is."""
-    first, second = pairs["first"], pairs["second"]
-    effects = {
-        name: first.eq(name).astype(float) - second.eq(name) for name in names_of(first, second)
-    }
-    return pd.DataFrame(effects, index=pairs.index)
+    first, second = (pd.get_dummies(pairs[side], dtype=float) for side in ("first", "second"))
+    return first.sub(second, fill_value=0.0)
 
 
 def equal_opportunity(cells: npt.ArrayLike) -> Floats:
@@ -422,9 +412,7 @@ def equal_opportunity(cells: npt.ArrayLike) -> Floats:
         `[...]`; NaN where the human preferred only one side.
     """
     tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = tp / (tp + fn) - tn / (fp + tn)
-    return result
+    return divided(tp, tp + fn) - divided(tn, fp + tn)
 
 
 def equal_opportunity_interval(
@@ -456,19 +444,24 @@ def agreement_intervals(
     cells: Floats, clusters: Clusters, level: float
 ) -> tuple[Interval, Interval]:
     """How often the judge agrees where the human prefers own, and where the other: both in EO."""
-    tp, fn, fp, tn = cells.T
+    (tp, _, _, tn), (own, other) = cells.T, human_sides(cells).T
     agreed, against = (
-        share_interval(np.stack([part, part + rest], axis=-1), clusters, level)
-        for part, rest in ((tp, fn), (tn, fp))
+        share_interval(np.stack(counts, axis=-1), clusters, level)
+        for counts in ((tp, own), (tn, other))
     )
     return agreed, against
 
 
+def some_of(cells: Floats, *names: str) -> Floats:
+    """Some cells together, and all of them: `[..., 4]` to `[..., 2]`."""
+    places = [CELLS.index(name) for name in names]
+    return np.stack([cells[..., places].sum(axis=-1), cells.sum(axis=-1)], axis=-1)
+
+
 def human_sides(cells: npt.ArrayLike) -> Floats:
     """Pairs on which the human prefers own, and other: `[..., 4]` to `[..., 2]`."""
-    counts = np.asarray(cells, dtype=float)
-    sides: Floats = counts.reshape(*counts.shape[:-1], 2, 2).sum(axis=-1)
-    return sides
+    tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
+    return np.stack([tp + fn, fp + tn], axis=-1)
 
 
 def too_few(cells: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -488,8 +481,7 @@ def demographic_parity_interval(
         level: Coverage, 0..1.
         chance: The share of a judge without preference: 1/2 for pairs.
     """
-    counts = np.stack([cells[:, 0] + cells[:, 2], cells.sum(axis=1)], axis=-1)
-    share = share_interval(counts, clusters, level)
+    share = share_interval(some_of(cells, "tp", "fp"), clusters, level)
     value, lo, hi = ((end - chance) / (1 - chance) for end in share[:3])
     return Interval(value, lo, hi, share.undefined)
 
@@ -512,13 +504,11 @@ def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floa
     Returns:
         `[rows, 4]`; a row of zeros where the pair is left out.
     """
-    human, judge = (rows[name].to_numpy(dtype=float) for name in ("human", "decision"))
-    dropped = np.isnan(human) | np.isnan(judge)
-    dropped |= (human == 0.5) & (human_ties == "drop")
-    dropped |= (judge == 0.5) & (judge_ties == "drop")
-    cells = crossed(human, judge)
-    cells[dropped] = 0
-    return cells
+    human, judge = (
+        rows[name].mask(rows[name].eq(0.5) & (ties == "drop")).to_numpy(dtype=float)
+        for name, ties in (("human", human_ties), ("decision", judge_ties))
+    )
+    return np.nan_to_num(crossed(human, judge))
 
 
 def cell_counts(cells: Floats) -> dict[str, float]:
@@ -610,7 +600,7 @@ def stacked_cells(
     weights = pd.DataFrame(cell_weights(rows, human_ties, judge_ties))
     few = too_few(weights.groupby(rows["judge"].to_numpy()).sum().reindex(others))
     # Judges with enough decided pairs; all of them where none has.
-    judges = [judge, *([*np.array(others, dtype=object)[~few]] or others)]
+    judges = [judge, *([*compress(others, ~few)] or others)]
     rows = rows[rows["judge"].isin(judges)]
     number = rows.groupby(["item_id", "cluster", "opponent"], sort=True).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]
@@ -638,11 +628,10 @@ def vote_cells(votes: pd.DataFrame, by: list[str], ties: Ties) -> pd.DataFrame:
     grouped = used.assign(square=used["vote"] ** 2).groupby(by)
     found = grouped.agg(votes=("vote", "size"), won=("vote", "sum"), square=("square", "sum"))
     found = found[found["votes"].gt(1)].reset_index()
-    k, won, square = (found[name].to_numpy(dtype=float) for name in ("votes", "won", "square"))
-    both = (won**2 - square) / (k * (k - 1))
-    share = won / k
-    cells = np.stack([both, share - both, share - both, 1 - 2 * share + both], axis=-1)
-    return found[[*by, "votes"]].assign(share=share, **dict(zip(CELLS, cells.T, strict=True)))
+    k, won = found["votes"], found["won"]
+    both, share = (won**2 - found["square"]) / (k * (k - 1)), won / k
+    cells = {"tp": both, "fn": share - both, "fp": share - both, "tn": 1 - 2 * share + both}
+    return found[[*by, "votes"]].assign(share=share, **cells)
 
 
 def against_votes(pairs: pd.DataFrame) -> Floats:

@@ -115,11 +115,16 @@ def bounded(*names: str) -> list[str]:
     return [f"{name}{bound}" for name in names for bound in ("", "_lo", "_hi")]
 
 
+def divided(part: Floats, whole: Floats, otherwise: float = np.nan) -> Floats:
+    """Part by whole, broadcast, where the whole is above zero."""
+    part, whole = np.broadcast_arrays(part, whole)
+    found: Floats = np.divide(part, whole, out=np.full(part.shape, otherwise), where=whole > 0)
+    return found
+
+
 def ratio(totals: Floats) -> Floats:
     """First total over second, a mean or a share: `[..., 2]` -> `[...]`, NaN where that is zero."""
-    part, whole = totals[..., 0], totals[..., 1]
-    found: Floats = np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole != 0)
-    return found
+    return divided(totals[..., 0], totals[..., 1])
 
 
 def cluster_sums(values: Rows, clusters: Clusters) -> Floats:
@@ -143,9 +148,7 @@ def clustered_errors(sums: Floats) -> Floats:
     mean, count = ratio(sums.sum(axis=0)), sums[..., 1].sum(axis=0)
     off = sums[..., 0] - np.nan_to_num(mean) * sums[..., 1]
     clusters = (sums[..., 1] > 0).sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        correction = np.where(clusters > 1, clusters / (clusters - 1), np.nan)
-        errors: Floats = np.sqrt(correction * (off**2).sum(axis=0)) / count
+    errors: Floats = np.sqrt(divided(clusters, clusters - 1) * (off**2).sum(axis=0)) / count
     return errors
 
 
@@ -171,6 +174,13 @@ def group_sums(
     place = cluster[known], number[known]
     np.add.at(sums, place, np.stack([values, np.ones_like(values)], axis=-1))
     return keys.reset_index(drop=True).astype(dict.fromkeys(by, "str")), sums
+
+
+def _known(values: npt.ArrayLike, clusters: Clusters) -> tuple[Floats, Clusters]:
+    """Part and whole of each value that is not missing, `[rows, 2]`, and its cluster."""
+    column = np.asarray(values, dtype=float)
+    known = ~np.isnan(column)
+    return np.stack([column[known], np.ones(known.sum())], axis=-1), np.asarray(clusters)[known]
 
 
 @dataclass(frozen=True)
@@ -214,10 +224,7 @@ class ClusterBootstrap:
 
     def mean(self, values: npt.ArrayLike, clusters: Clusters, *names: str) -> Interval:
         """The mean of `[rows]`, missing values left out; NaN without any."""
-        column = np.asarray(values, dtype=float)
-        known = ~np.isnan(column)
-        rows = np.stack([column[known], np.ones(known.sum())], axis=-1)
-        return self.estimate(rows, np.asarray(clusters)[known], ratio, *names)
+        return self.estimate(*_known(values, clusters), ratio, *names)
 
     def estimate(
         self, values: Rows, clusters: Clusters, statistic: Statistic, *names: str
@@ -328,9 +335,8 @@ def share_intervals(sums: Floats, level: float = 0.95) -> list[Interval]:
     clusters = (sums[..., 1] > 0).sum(axis=0).astype(float)
     # Sums of halves and thirds leave traces of rounding where clusters are alike.
     size = np.divide(share * (1 - share), error**2, out=clusters, where=error > 1e-9)
-    lo, hi = wilson(share, size, level)
-    rows = zip(share.tolist(), lo.tolist(), hi.tolist(), strict=True)
-    return [Interval(*bounds, undefined=0.0) for bounds in rows]
+    bounds = np.stack([share, *wilson(share, size, level)], axis=-1).tolist()
+    return [Interval(value, lo, hi, 0.0) for value, lo, hi in bounds]
 
 
 def group_shares(rows: pd.DataFrame, by: list[str], value: str, level: float) -> pd.DataFrame:
@@ -365,8 +371,7 @@ def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Int
     """
     rows = np.asarray(values, dtype=float)
     if rows.ndim == 1:
-        known = ~np.isnan(rows)
-        rows = np.stack([np.where(known, rows, 0.0), known.astype(float)], axis=-1)
+        rows, clusters = _known(rows, clusters)
     (found,) = share_intervals(cluster_sums(rows, clusters)[:, None], level)
     return found
 
@@ -389,14 +394,15 @@ def quotient(one: Interval, other: Interval) -> Interval:
 
     Where the second share is zero there is none.
     """
-    product, found = one.value * other.value, []
+    if other.value == 0:
+        return Interval(np.nan, undefined=0.0)
+    product, ends = one.value * other.value, []
     for bound, far, sign in ((one.lo, other.hi, -1), (one.hi, other.lo, 1)):
         mine, theirs = bound * (2 * one.value - bound), far * (2 * other.value - far)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found.append(np.divide(product + sign * np.sqrt(product**2 - mine * theirs), theirs))
-    value = float(np.divide(one.value, other.value)) if other.value else np.nan
-    lo, hi = (float(end) if other.value else np.nan for end in found)
-    return Interval(value, lo, hi, 0.0)
+            ends.append(np.divide(product + sign * np.sqrt(product**2 - mine * theirs), theirs))
+    lo, hi = map(float, ends)
+    return Interval(one.value / other.value, lo, hi, 0.0)
 
 
 # What is left of a column, as a part of it, below which the other columns span it.
@@ -405,6 +411,12 @@ SPANNED = 1e-10
 ROUNDING = 1e-6
 # The determinant of sums of products below which there is no slope.
 SPREAD = 1e-9
+
+
+def student(value: float, error: float, groups: int, level: float) -> Interval:
+    """A coefficient -+ t(G - 1) of its standard error, robust to G clusters."""
+    half = error * float(stdtrit(groups - 1, (1 + level) / 2))
+    return Interval(value, value - half, value + half, 0.0)
 
 
 def robust(
@@ -427,8 +439,7 @@ def robust(
     if groups < 2 or n <= rank:
         return Interval(value)
     correction = groups / (groups - 1) * (n - 1) / (n - rank)
-    half = np.sqrt(correction * (sums @ sums)) * stdtrit(groups - 1, (1 + level) / 2)
-    return Interval(value, value - float(half), value + float(half), 0.0)
+    return student(value, float(np.sqrt(correction * (sums @ sums))), groups, level)
 
 
 def fit(
@@ -489,9 +500,7 @@ def slope_of_sums(products: Floats) -> Floats:
 def pearson(one: Floats, other: Floats) -> Floats:
     """The correlation over the last axis: `[..., n]` twice to `[...]`; NaN without spread."""
     one, other = (values - values.mean(axis=-1, keepdims=True) for values in (one, other))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = (one * other).sum(-1) / np.sqrt((one**2).sum(-1) * (other**2).sum(-1))
-    return found
+    return divided((one * other).sum(-1), np.sqrt((one**2).sum(-1) * (other**2).sum(-1)))
 
 
 Made = TypeVar("Made")

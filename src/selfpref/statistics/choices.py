@@ -102,6 +102,7 @@ from selfpref.statistics.bootstrap import (
     Statistic,
     bounded,
     fit,
+    ratio,
     share_interval,
 )
 from selfpref.statistics.judged import STUDY, Judged, Row, Settings
@@ -143,9 +144,10 @@ def told(row: Row, found: Interval, n: float, of: int, none: str = NOBODY) -> Ro
         none: Why there is no value, where there is none.
     """
     known = not np.isnan(found.value)
-    found, n = (found, n) if known else (MISSING, 0)
-    made: Row = {"value": found.value, "lo": found.lo, "hi": found.hi, "n": n}
-    return row | made | {"dropped": of - round(n), "reason": "" if known else none}
+    value, lo, hi, _ = found if known else MISSING
+    n = n if known else 0
+    made: Row = {"value": value, "lo": lo, "hi": hi, "n": n, "dropped": of - round(n)}
+    return row | made | {"reason": "" if known else none}
 
 
 def table(rows: Iterable[Row]) -> pd.DataFrame:
@@ -161,8 +163,7 @@ def too_few(rows: pd.DataFrame) -> pd.Series:
         rows: With `n`, and `SIDES` (or without).
     """
     counts = rows.reindex(columns=["n", *SIDES]).astype(float)
-    few: pd.Series = counts["n"].gt(0) & counts.min(axis=1).lt(bias.FEW)
-    return few
+    return counts["n"].gt(0) & counts.min(axis=1).lt(bias.FEW)
 
 
 def on_sides(cells: Floats) -> Row:
@@ -244,10 +245,7 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
 
 def parity(cells: Floats, chance: float) -> Floats:
     """(P - c) / (1 - c) from cells `[..., 4]`, P the share of own wins; `[...]`, at most 1."""
-    tp, fn, fp, tn = np.moveaxis(cells, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share: Floats = (tp + fp) / (tp + fn + fp + tn)
-    return (share - chance) / (1 - chance)
+    return (ratio(bias.some_of(cells, "tp", "fp")) - chance) / (1 - chance)
 
 
 def chance(own: pd.DataFrame, used: pd.Series) -> float:
@@ -313,7 +311,7 @@ def against_people(data: Judged) -> Iterator[Row]:
     """EO beyond that of another person in the judge's place, of every judge with own pairs."""
     name = "beyond_no_preference"
     for judge, place in data.no_preference.items():
-        found = Interval(*(place[column] for column in bounded(name)))
+        found = Interval(*(place.get(column, np.nan) for column in bounded(name)))
         row = key_of(data.name, HUMAN, judge=judge, statistic=name)
         yield told(row, found, place["n"], data.own(judge)["human"].count(), place["status"])
 
@@ -446,8 +444,8 @@ def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> dict[str, f
     sizes, correlation = clusters.value_counts().to_numpy(), intraclass(values, clusters)
     effect = 1 + (float((sizes**2).sum() / sizes.sum()) - 1) * correlation
     found = {"n": len(rows), "n_prompts": len(sizes), "correlation": correlation}
-    seen = (FACTOR * variance * effect / len(rows)) ** 0.5
-    return {**found, "sd": variance**0.5, "effect": effect, "detectable": seen}
+    found |= {"sd": variance**0.5, "effect": effect}
+    return found | {"detectable": (FACTOR * variance * effect / len(rows)) ** 0.5}
 
 
 def pairs_for(wanted: float, noise: Mapping[str, float]) -> float:
@@ -473,17 +471,17 @@ def needed(data: Judgments) -> pd.DataFrame:
         own, stacked = data.own(judge), data.stacked(judge, "own")
         mine = data.cells(own)[:, None], own["cluster"]
         by_chance = chance(own, mine[0].sum(axis=(1, 2)) > 0)
-        for statistic, (cells, prompts), formula in (
+        for statistic, (cells, clusters), formula in (
             (EO, mine, bias.equal_opportunity),
             (PARITY, mine, partial(parity, chance=by_chance)),
             ("excess", stacked, bias.excess),
         ):
             decided = cells[:, 0].sum(axis=1) > 0
-            noise = plan(cells[decided], prompts[decided], formula)
+            noise = plan(cells[decided], clusters[decided], formula)
             row = data.row(judge, statistic) | noise
             row |= {} if statistic == PARITY else on_sides(cells)
             for wanted in BIASES if noise else ():
                 pairs = pairs_for(wanted, noise)
-                needs = {"pairs": pairs, "prompts": pairs / noise["n"] * noise["n_prompts"]}
-                found.append(row | {name: ceil(n) for name, n in needs.items()} | {"bias": wanted})
+                prompts = ceil(pairs / noise["n"] * noise["n_prompts"])
+                found.append(row | {"bias": wanted, "pairs": ceil(pairs), "prompts": prompts})
     return pd.DataFrame(found, columns=NEEDED)

@@ -38,11 +38,11 @@ import pandas as pd
 from selfpref.statistics import bias as formulas
 from selfpref.statistics.bias import CELLS, FEW, PAIR, names_of, pairs_with, too_few
 from selfpref.statistics.bootstrap import (
-    MISSING,
     ClusterBootstrap,
     Floats,
     Statistic,
     bounded,
+    group_shares,
     quotient,
     share_interval,
 )
@@ -181,11 +181,10 @@ class Judged:
 
         The lower bound of their reversal rate on all pairs is above `REVERSES`.
         """
-        found = {}
-        for judge, part in self.positions.groupby("judge"):
-            counts, level = part[RATES["reversal_rate"]], self.settings.bootstrap.level
-            found[str(judge)] = share_interval(counts, part["cluster"], level).lo
-        return [judge for judge in self.live if found.get(judge, 0.0) > REVERSES]
+        both = self.positions[self.positions["both_orders"].eq(1)]
+        rates = group_shares(both, ["judge"], "reversed", self.settings.bootstrap.level)
+        certain = set(rates.loc[rates["lo"].gt(REVERSES), "judge"])
+        return [judge for judge in self.live if judge in certain]
 
     def left_out(self, judge: str) -> list[str]:
         """The other judges that the mean leaves out which a judge is held against."""
@@ -202,7 +201,7 @@ class Judged:
         """By judge what another person shows in its place, and the judge against the same votes.
 
         On its own pairs that it decides and that have two votes or more: their number `n`, `status`
-        (`ok`, or why there are no values), and `AGAINST_VOTES` with bounds.
+        (`ok`, or why there are no values), and where there are `AGAINST_VOTES` with bounds.
         """
         return {judge: _judge(self, judge, judge, judge, "no preference") for judge in self.judges}
 
@@ -235,10 +234,10 @@ class Judged:
         cells = self.cells(rows)
         found = formulas.equal_opportunity_interval(cells, rows["cluster"], self.bootstrap, *names)
         totals = cells.sum(axis=0)
-        made: Row = {**formulas.cell_counts(cells), **found.columns("eo")}
+        made: Row = {"n_dropped": dropped(rows, cells), "few": bool(too_few(totals))}
         made |= dict(zip(SIDES, formulas.human_sides(totals), strict=True))
-        made |= {"undefined": found.undefined, "few": bool(too_few(totals))}
-        return made | {"n_dropped": dropped(rows, cells)}
+        made |= formulas.cell_counts(cells) | found.columns("eo")
+        return made | {"undefined": found.undefined}
 
 
 def dropped(rows: pd.DataFrame, cells: Floats) -> int:
@@ -262,12 +261,12 @@ def by_panel(data: Judged) -> Judged | None:
     votes = pairs[voting & pairs["judge"].isin(list(data.settings.panel))]
     if votes.empty:
         return None
-    margin = (2 * votes["decision"] - 1).groupby([votes[name] for name in PAIR]).sum()
+    margin = votes.set_index(PAIR)["decision"].sub(0.5).groupby(level=PAIR).sum()
     label = np.select([margin > 0, margin < 0], ["a", "b"], TIE)
     labels = margin.index.to_frame(index=False).assign(label=label, annotator=PANEL)
     rows, voter = formulas.verdict_scores(data.tables["verdicts"]), [*PAIR, "judge"]
-    labelled = pd.MultiIndex.from_frame(rows[PAIR]).isin(margin.index)
-    voted = pd.MultiIndex.from_frame(rows[voter]).isin(pd.MultiIndex.from_frame(votes[voter]))
+    labelled = rows.set_index(PAIR).index.isin(margin.index)
+    voted = rows.set_index(voter).index.isin(votes.set_index(voter).index)
     tables = {
         "labels": labels.rename(columns={"first": "responder_a", "second": "responder_b"}),
         "verdicts": data.tables["verdicts"].loc[rows.index[labelled & ~voted]],
@@ -302,11 +301,10 @@ def _beyond(
     data: Judged, cells: Floats, clusters: pd.Series, formula: Statistic, *names: str
 ) -> Row:
     """As `Judged.no_preference` has it; the cells of another person come first."""
-    few = bool(too_few(cells.sum(axis=0).reshape(-1, 4)[0]))
-    made: Row = {"n": len(cells), "status": TWO_VOTES if few else "ok"}
-    found = [MISSING] * len(AGAINST_VOTES)
-    if not few:
-        found = data.bootstrap.estimates(cells, clusters, formula, *names)
+    made: Row = {"n": len(cells), "status": "ok"}
+    if too_few(cells.sum(axis=0).reshape(-1, 4)[0]):
+        return made | {"status": TWO_VOTES}
+    found = data.bootstrap.estimates(cells, clusters, formula, *names)
     for name, one in zip(AGAINST_VOTES, found, strict=True):
         made |= one.columns(name)
     return made
@@ -332,19 +330,20 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
     found = []
     for data in sets:
         for responder, judge in product(data.responders, (*data.readers, MAJORITY)):
-            place: Row = {"dataset": data.name, "judge": judge, "responder": responder}
-            place["own"] = judge == responder
+            names, own = (judge, responder, "in place"), judge == responder
             if judge == MAJORITY:
                 rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
                 pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
                 person = pairs[CELLS].to_numpy(dtype=float), pairs["cluster"]
-                names = MAJORITY, responder, "in place"
-                found.append(place | _beyond(data, *person, formulas.beyond_majority, *names))
-            elif len(data.turned(judge, responder)):
-                row = place | _judge(data, judge, responder, judge, responder, "in place")
-                if judge in data.judges and not place["own"] and row["status"] == "ok":
+                row = _beyond(data, *person, formulas.beyond_majority, *names)
+            elif data.turned(judge, responder).empty:
+                continue
+            else:
+                row = _judge(data, judge, responder, *names)
+                if judge in data.judges and not own and row["status"] == "ok":
                     row |= _own_minus(data, judge, responder)
-                found.append(row)
+            place = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
+            found.append(place | row)
     return pd.DataFrame(found, columns=IN_PLACE)
 
 
@@ -409,7 +408,7 @@ def agreement_with_human(sets: Iterable[Judged]) -> pd.DataFrame:
     for data in sets:
         for judge, part in data.pairs.groupby("judge"):
             cells = data.cells(part)
-            counts = np.stack([cells[:, [0, 3]].sum(axis=1), cells.sum(axis=1)], axis=-1)
+            counts = formulas.some_of(cells, "tp", "tn")
             found = share_interval(counts, part["cluster"], data.bootstrap.level)
             row = {"dataset": data.name, "judge": judge, "responds": judge in data.judges}
             row |= {"n": cells.sum(), "n_dropped": dropped(part, cells)}

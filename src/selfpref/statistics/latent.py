@@ -38,10 +38,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import minimize
-from scipy.special import expit, stdtrit
+from scipy.special import expit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
-from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval
+from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval, student
 from selfpref.statistics.choices import HUMAN, NOT_TOLD, key_of, told
 from selfpref.statistics.judged import Judged, Row
 from selfpref.statistics.scaled import PLACEBO
@@ -103,8 +103,9 @@ class Readings:
         place, answer = rows["place"].astype(int), (2 * rows["vote"]).astype(int)
         counts = np.zeros((len(pairs), len(judges) + 1, len(PLACES), ANSWERS))
         np.add.at(counts, (rows.groupby(PAIR, sort=False).ngroup(), reader, place, answer), 1.0)
-        cluster = pd.factorize(pairs["cluster"])[0]
-        return cls(judges, responders, texts, kind.ravel(), cluster, counts)
+        return cls(
+            judges, responders, texts, kind.ravel(), pd.factorize(pairs["cluster"])[0], counts
+        )
 
     @cached_property
     def sides(self) -> Floats:
@@ -164,8 +165,7 @@ class Readings:
 
     def quality(self, r: Floats) -> Floats:
         """What q can be, from the effects of all responders but the first: `[kinds, grid]`."""
-        found: Floats = (self.sides[:, 1:] @ r)[:, None] + GRID
-        return found
+        return (self.sides[:, 1:] @ r)[:, None] + GRID
 
     def posterior(self, log_p: Floats) -> tuple[Floats, Floats]:
         """The log-likelihood of each pair, `[pairs]`; the weights of its grid, `[pairs, grid]`."""
@@ -267,9 +267,8 @@ class Fitted:
             return MISSING
         steps = STEP * np.eye(len(theta))[free]
         slope = np.array([added(theta + one) - added(theta - one) for one in steps]) / (2 * STEP)
-        value, clusters = added(theta), len(self.scores)
-        half = np.sqrt(slope @ covariance @ slope) * stdtrit(clusters - 1, (1 + level) / 2)
-        return Interval(value, value - float(half), value + float(half), 0.0)
+        error = float(np.sqrt(slope @ covariance @ slope))
+        return student(added(theta), error, len(self.scores), level)
 
 
 def fit(readings: Readings) -> Fitted | None:
@@ -290,13 +289,12 @@ def fit(readings: Readings) -> Fitted | None:
     found = minimize(minus, theta[free], jac=True, method="BFGS", options={"gtol": 1e-6})
     if np.abs(found.jac).max() > 1e-4:
         return None
-    theta = full(found.x)
-    steps = STEP * np.eye(len(theta))
-    ahead, behind = (
-        np.array([readings.value_and_slope(theta + one)[1] for one in sign * steps])
-        for sign in (1, -1)
-    )
-    hessian = (ahead - behind) / (2 * STEP)
+
+    def slope(theta: Floats) -> Floats:
+        return readings.value_and_slope(theta)[1]
+
+    theta, steps = full(found.x), STEP * np.eye(len(theta))
+    hessian = np.array([slope(theta + one) - slope(theta - one) for one in steps]) / (2 * STEP)
     p, *derivatives = readings.probabilities(theta)
     _, weights = readings.posterior(np.log(p))
     clusters = pd.Series(readings.cluster).groupby(readings.cluster).indices.values()

@@ -48,6 +48,7 @@ from selfpref.statistics.bootstrap import (
     ClusterBootstrap,
     Floats,
     Interval,
+    divided,
     robust,
 )
 from selfpref.statistics.choices import NOT_TOLD, key_of, told
@@ -139,17 +140,10 @@ class Products:
 
     def along(self, weights: Floats) -> Floats:
         """A combination of columns without the gold label, `[judges, columns]`, as `[rows]`."""
-        shares = _shares(self.total[:, -2], self.total[:, -2, -2, None])
+        shares = divided(self.total[:, -2], self.total[:, -2, -2, None], 0.0)
         left = self.columns - self.columns[:, -2, None] * shares[self.judge]
         found: Floats = (left * weights[self.judge]).sum(axis=1)
         return found
-
-
-def _shares(part: Floats, whole: Floats) -> Floats:
-    """Part by whole; 0 where the whole is."""
-    part, whole = np.broadcast_arrays(part, whole)
-    found: Floats = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
-    return found
 
 
 def _without(products: Floats, column: Floats) -> Floats:
@@ -162,7 +156,7 @@ def _without(products: Floats, column: Floats) -> Floats:
     """
     column = np.broadcast_to(column, products.shape[:-1])
     with_all = np.einsum("...ab,...b->...a", products, column)
-    share = _shares(with_all, np.einsum("...a,...a->...", with_all, column)[..., None])
+    share = divided(with_all, np.einsum("...a,...a->...", with_all, column)[..., None], 0.0)
     left: Floats = products - with_all[..., :, None] * share[..., None, :]
     return left
 
@@ -170,7 +164,7 @@ def _without(products: Floats, column: Floats) -> Floats:
 def _solved(left: Floats, right: Floats) -> Floats:
     """The solutions of small systems, `[batch, k]`; NaN where one has no solution of its own."""
     size = np.trace(left, axis1=1, axis2=2)[:, None] / left.shape[-1]
-    some = _shares(left, size[..., None])
+    some = divided(left, size[..., None], 0.0)
     lost = ~(np.abs(np.linalg.det(some)) > SPANNED)
     some[lost] = np.eye(left.shape[-1])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -235,7 +229,7 @@ def fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floa
     with_term = np.einsum("bjkl,bjl->bjk", free, terms)
     size = np.einsum("bjk,bjk->bj", with_term, terms)
     left = with_term[..., -1] - np.einsum("bjk,bjk->bj", with_term, judged)
-    return scale, judged, np.divide(left, size, out=np.full_like(left, np.nan), where=size > 0)
+    return scale, judged, divided(left, size)
 
 
 def _design_products(products: Products, design: Floats) -> Floats:

@@ -31,7 +31,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import value_of
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, cluster_sums, ratio
 
 BOTH, ALIKE, OWN, RIGHT = "both wrong", "both wrong, alike", "own wrong", "both right"
@@ -66,19 +65,18 @@ def brackets(marks: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
         `item_id, cluster, judge, responder, third, own, other` (the judge's two marks), `d`,
         `key_own, key_other`.
     """
-    given = marks.set_index(["item_id", "judge", "responder"])["score"]
-    right = key.set_index(["item_id", "responder"])["score"]
-    itself = marks["judge"].eq(marks["responder"])
-    others = marks.loc[~itself, ["item_id", "judge", "responder"]]
-    texts, thirds = (others[["item_id", name]].drop_duplicates() for name in ("responder", "judge"))
-    rows = marks.loc[itself, ["item_id", "cluster", "judge"]].merge(texts, on="item_id")
-    rows = rows.merge(thirds.rename(columns={"judge": "third"}), on="item_id")
-    rows = rows.query("judge != third != responder != judge")
-    item, judge, of, third = (rows[name] for name in ("item_id", "judge", "responder", "third"))
-    rows["own"], rows["other"] = (value_of(given, item, judge, text) for text in (judge, of))
-    own, other = (value_of(given, item, third, text) for text in (judge, of))
-    rows["d"] = (rows["own"] - rows["other"]) - (own - other)
-    rows["key_own"], rows["key_other"] = (value_of(right, item, text) for text in (judge, of))
+    text = ["item_id", "responder"]
+    marked = marks[["cluster", "judge", *text, "score"]].merge(key, on=text, suffixes=("", "_key"))
+    # Any two texts that a judge marked, the one as if it were the own one.
+    two = marked.merge(marked, on=["item_id", "cluster", "judge"], suffixes=("_own", ""))
+    names = {"score_own": "own", "score": "other", "score_key_own": "key_own"}
+    two = two.rename(columns=names | {"score_key": "key_other"})
+    two["d"] = two["own"] - two["other"]
+    rows = two.query("judge == responder_own != responder")
+    others = two.rename(columns={"judge": "third"})[[*text, "responder_own", "third", "d"]]
+    rows = rows.merge(others, on=[*text, "responder_own"], suffixes=("", "_third"))
+    rows = rows.query("judge != third != responder")
+    rows["d"] -= rows.pop("d_third")
     order = ["judge", "item_id", "responder", "third"]
     return rows.dropna(subset=["d", "key_own", "key_other"]).sort_values(order, ignore_index=True)
 

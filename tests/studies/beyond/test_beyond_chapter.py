@@ -28,24 +28,18 @@ def judged(judges, rng, items):
             # Not all judges decide the same pairs.
             choice = pair[int(rng.normal(gap, 0.7) < 0)] if len(verdicts) % 43 else None
             verdicts.append((item, judge, *order, choice))
-    data = data_set("mine", votes, verdicts)
-    return replace(
-        data, settings=replace(SETTINGS, bootstrap=replace(SETTINGS.bootstrap, resamples=50))
-    )
+    few = replace(SETTINGS.bootstrap, resamples=50)
+    return data_set("mine", votes, verdicts, changed={"bootstrap": few})
 
 
 @pytest.mark.parametrize("judges", [1, 2, 3, 7])
-def test_a_file_of_any_number_of_judges_is_measured_and_drawn(judges, rng, tmp_path, monkeypatch):
-    of_profile = load(STAGED / "profiles/recorded.yaml")
-    (tmp_path / "dvc.yaml").touch()
-    (tmp_path / "data").mkdir()
+def test_a_file_of_any_number_of_judges_is_measured_and_drawn(judges, rng, repository, monkeypatch):
+    (repository / "data").mkdir()
     for name in ("names.csv", "claims.yaml"):
-        shutil.copy(REPOSITORY / "data" / name, tmp_path / "data")
-    monkeypatch.chdir(tmp_path)
+        shutil.copy(REPOSITORY / "data" / name, repository / "data")
     data = judged(judges, rng, items=16 if judges > 3 else 60)
-    few = of_profile.bootstrap.model_copy(update={"resamples": 50})
-    changed = of_profile.model_copy(update={"studies": [], "bootstrap": few})
     monkeypatch.setattr(sets, "of_wataoka", lambda *_: [data])
+    changed = load(STAGED / "profiles/recorded.yaml").model_copy(update={"studies": []})
     run("beyond_metrics", changed)
     run("beyond", changed)
     drawn = {path.stem for path in paths.figure_dir("recorded", "beyond").glob("*.svg")}

@@ -62,7 +62,7 @@ def of_pairs(data):
         rows += choices.of_judges(choices.from_pairs(*labelled))
         if sets.regressed(*labelled):
             rows += [*choices.regressions(*labelled), *scaled.of_pairs(*labelled)[0]]
-    return rows
+    return indexed(rows)
 
 
 def indexed(rows):
@@ -78,7 +78,7 @@ def same(found, wanted):
 
 @pytest.fixture(scope="module")
 def hand():
-    return indexed(of_pairs(judged()))
+    return of_pairs(judged())
 
 
 def test_pairs_counted_by_hand(hand):
@@ -103,18 +103,17 @@ def test_pairs_counted_by_hand(hand):
     assert hand.loc[list(wanted), "reason"].eq("").all()
     assert set(hand.index.get_level_values("statistic")) == set(STATISTICS)
     # Me decides 1, 2 (own) and 4, 5 (other); you all of 1 to 5.
-    sides, human = ["n_human_own", "n_human_other", "n_human_least"], hand.loc[("me", "human")]
-    for name in ("equal_opportunity", "excess"):
-        assert human.loc[name, sides].tolist() == [2, 2, 2], name
-    assert human.loc["excess_half_ties", sides].tolist() == [3, 2, 2]
-    assert human.loc[["harmful", "gold_gap"], sides].isna().all(axis=None)
+    human = hand.loc[("me", "human"), ["n_human_own", "n_human_other", "n_human_least"]]
+    assert human.loc["excess"].tolist() == human.loc["equal_opportunity"].tolist() == [2, 2, 2]
+    assert human.loc["excess_half_ties"].tolist() == [3, 2, 2]
+    assert human.loc[["harmful", "gold_gap"]].isna().all(axis=None)
 
 
 def test_the_order_of_the_rows_changes_no_number(hand):
     data, mixed = judged(), judged()
     for name, frame in mixed.tables.items():
         mixed.tables[name] = frame.sample(frac=1, random_state=3)
-    pd.testing.assert_frame_equal(hand, indexed(of_pairs(mixed)))
+    pd.testing.assert_frame_equal(hand, of_pairs(mixed))
     pd.testing.assert_frame_equal(scaled.placebos(data), scaled.placebos(mixed))
     plans = (choices.needed(choices.from_pairs(of, of.pairs, "human")) for of in (data, mixed))
     for frames in (tuple(plans), *zip(by_rule(data), by_rule(mixed), strict=True)):
@@ -131,24 +130,18 @@ def test_what_rests_on_too_few_pairs_on_one_side_is_marked():
 
 def test_missing_is_nan_with_a_reason_and_never_zero():
     # One judge, no tie: nothing to compare with, nothing of equal quality.
-    alone = judged([(key, ("me",), "a") for key in "12"])
-    found = indexed(of_pairs(alone)).loc["me"]
+    found = of_pairs(judged([(key, ("me",), "a") for key in "12"])).loc["me"]
     missing = found[found["n"].eq(0)]
     assert missing[["value", "lo", "hi"]].isna().all(axis=None)
-    wanted = {
-        "equal_opportunity": choices.ONE_SIDE,
-        "excess": choices.ALONE,
-        "neutral": choices.NOBODY,
-        "regression": choices.NOT_TOLD,
-    }
+    wanted = {"equal_opportunity": choices.ONE_SIDE, "excess": choices.ALONE}
+    wanted |= {"neutral": choices.NOBODY, "regression": choices.NOT_TOLD}
     assert missing["reason"].droplevel("gold")[[*wanted]].to_dict() == wanted
 
 
 def test_the_oracle_is_a_gold_label_of_its_own(hand):
     # It prefers `you` in item 1 and nothing in the others.
     scores = {key: {"me": 0, "you": key == "1"} for key, *_ in PAIRS}
-    oracle = truths("quality", scores, "item").to_dict("records")
-    found = indexed(of_pairs(judged(truths=oracle)))
+    found = of_pairs(judged(truths=truths("quality", scores, "item").to_dict("records")))
     same(found.loc[("me", "oracle")], {"harmful": (1, 1), "neutral": (4.5 / 6, 6)})
     human = [frame.xs("human", level="gold")["value"] for frame in (found, hand)]
     pd.testing.assert_series_equal(*human)
@@ -157,29 +150,26 @@ def test_the_oracle_is_a_gold_label_of_its_own(hand):
 # Contests: three judges choose among three responses; the key knows who is right.
 CHOICES = {
     # item: (choices of a, b, c), scores of a, b, c
-    "1": (("a", "b", "a"), (1, 0, 0)),  # a legitimate
-    "2": (("a", "b", "c"), (0, 1, 0)),  # a harmful
-    "3": (("b", "b", "b"), (0, 1, 1)),  # a harmful, not chosen
-    "4": (("a", "a", "tie"), (1, 1, 0)),  # neutral
-    "5": (("a", "c", "a"), (1, 1, 1)),  # all alike
+    "1": ("aba", (1, 0, 0)),  # a legitimate
+    "2": ("abc", (0, 1, 0)),  # a harmful
+    "3": ("bbb", (0, 1, 1)),  # a harmful, not chosen
+    "4": (["a", "a", "tie"], (1, 1, 0)),  # neutral
+    "5": ("aca", (1, 1, 1)),  # all alike
 }
 
 
 def contest():
-    verdicts = [
-        {"item_id": key, "judge": judge, "choice": choice, "status": "ok"}
-        | {"candidates": list("abc"), "order_known": True}
-        for key, (chosen, _) in CHOICES.items()
-        for judge, choice in zip("abc", chosen, strict=True)
-    ]
+    places = list(product(CHOICES, "abc"))
+    verdicts = pd.DataFrame(places, columns=["item_id", "judge"])
+    verdicts["choice"] = [CHOICES[key][0]["abc".index(judge)] for key, judge in places]
+    verdicts = verdicts.assign(candidates=[[*"abc"]] * 15, order_known=True, status="ok")
     # Judge a gives itself 3 points, the others give it 2 and 1; the true rubric says 1 or 0.
     points = {("a", "a"): 3.0, ("b", "a"): 2.0, ("c", "a"): 1.0}
     rated = [(*place, points.get(place[1:], 2.0)) for place in product(CHOICES, "abc", "abc")]
     ratings = pd.DataFrame(rated, columns=["item_id", "judge", "responder", "score"])
     scores = {key: dict(zip("abc", of_key, strict=True)) for key, (_, of_key) in CHOICES.items()}
-    items = [{"item_id": k, "cluster": k, "category": "sums", "metadata": "{}"} for k in CHOICES]
     found = filled(
-        items=items,
+        items=verdicts[["item_id"]].drop_duplicates().assign(cluster=[*CHOICES], category="sums"),
         verdicts=verdicts,
         truths=pd.concat(truths(name, scores) for name in ("strict", "tolerant", "rubric")),
         ratings=ratings.assign(task="rubric", status="ok"),
@@ -187,14 +177,10 @@ def contest():
     return Panel(found, 0.0, BOOTSTRAP)
 
 
-def contests(panel):
-    made = [row for one in sets.from_choices(panel, SETTINGS) for row in choices.of_judges(one)]
-    return indexed([*made, *sets.of_contests(panel, 0.95)])
-
-
 def test_choices_among_three_and_points_counted_by_hand():
     panel = contest()
-    found = contests(panel).loc["a"]
+    made = [row for one in sets.from_choices(panel, SETTINGS) for row in choices.of_judges(one)]
+    found = indexed([*made, *sets.of_contests(panel, 0.95)]).loc["a"]
     wanted = {
         # Four of five: (4/5 - 1/3) / (2/3).
         ("none", "demographic_parity"): (0.7, 5),
@@ -210,8 +196,7 @@ def test_choices_among_three_and_points_counted_by_hand():
         ("rubric", "gold_gap"): (3 - 3 / 5, 5),
     }
     same(found, wanted)
-    units = found["unit"].xs("gold_gap", level="statistic").drop(["key-strict", "key-tolerant"])
-    assert units.to_dict() == dict.fromkeys(("other judges", "rubric"), "rubric points")
+    assert found.loc[("rubric", "gold_gap"), "unit"] == "rubric points"
 
 
 def test_refinement_has_a_gap_at_step_zero_alone():
@@ -225,9 +210,8 @@ def test_refinement_has_a_gap_at_step_zero_alone():
         truths=rows.assign(metric="mqm", score=-5.0),
     )
     settings = XuSettings(Xu.model_construct(truth="mqm", matcher="lemma"), BOOTSTRAP)
-    frame = long(sets.of_refinement(found, settings))
-    told = frame[["judge", "gold", "value", "n", "unit"]].values.tolist()
-    assert told == [["me", "mqm", 4.0, 3, "MQM points"]]
+    told = long(sets.of_refinement(found, settings))[["judge", "gold", "value", "n", "unit"]]
+    assert told.values.tolist() == [["me", "mqm", 4.0, 3, "MQM points"]]
 
 
 def preferences(values, **given):
@@ -239,9 +223,8 @@ def preferences(values, **given):
     names = {"dataset": "xsum", "evaluator": "gpt4", "own": "gpt4", "other": "human"}
     number = asked.index.astype(str)
     asked = asked.assign(**names, item_id="xsum/" + number, cluster=number)
-    known = {name: tables.empty(name) for name in ("responses", "truths")} | given
-    made = sets.from_confidences(asked, known, SETTINGS)
-    return [row for one in made for row in choices.of_judges(one)]
+    made = sets.from_confidences(asked, {"truths": tables.empty("truths")} | given, SETTINGS)
+    return indexed(row for one in made for row in choices.of_judges(one)).loc["gpt4"]
 
 
 def test_preferences_held_to_the_oracle_or_to_nothing():
@@ -257,8 +240,8 @@ def test_preferences_held_to_the_oracle_or_to_nothing():
         # All five enter where no gold label is needed.
         ("none", "demographic_parity"): (2 * 3 / 5 - 1, 5, 0),
     }
-    same(indexed(found).loc["gpt4"], wanted)
-    found = indexed(preferences([0.9, 0.6, 0.5, 0.1, np.nan])).loc["gpt4"]
+    same(found, wanted)
+    found = preferences([0.9, 0.6, 0.5, 0.1, np.nan])
     assert set(found.index.get_level_values("gold")) == {"none"}
     # Two of three decided; a tie and a missing answer are dropped.
     same(found, {("none", "demographic_parity"): (1 / 3, 3, 2)})

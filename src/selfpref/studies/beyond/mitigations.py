@@ -82,14 +82,9 @@ Counts = npt.NDArray[np.int64]
 Block = tuple[Floats, pd.Series, Counts]
 
 
-def panel_scores(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Scores of the response that sorts first, `[pairs, judges]`."""
-    return pairs.pivot(index=PAIR, columns="judge", values="score").sort_index()
-
-
 def text_perplexities(perplexities: pd.DataFrame) -> pd.DataFrame:
     """Nats a token of each text, given the prompt, to each judge: `[texts, judges]`."""
-    values = bias.response_perplexity(perplexities, "log-perplexity")
+    values = bias.response_perplexity(perplexities)
     texts = ["item_id", "responder"]
     return values[values["conditional"]].pivot(index=texts, columns="judge", values="value")
 
@@ -98,7 +93,7 @@ def weights(scores: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
     """W of every pair and judge, `[pairs, judges]`; NaN where a perplexity is missing.
 
     Args:
-        scores: As `panel_scores` returns them; its columns are the panel.
+        scores: Of the response that sorts first, `[pairs, judges]`; its columns are the panel.
         given: As `text_perplexities` returns them.
     """
     given = given.reindex(columns=scores.columns)
@@ -115,7 +110,7 @@ def rule_scores(scores: pd.DataFrame, given: pd.DataFrame, judge: str) -> pd.Dat
     A rule without all the scores it needs has none.
 
     Args:
-        scores: As `panel_scores` returns them.
+        scores: As for `weights`.
         given: As `text_perplexities` returns them.
         judge: Whose responses are looked at.
     """
@@ -152,7 +147,7 @@ def measured(cells: Floats, rules: int) -> Floats:
         `[..., measures, rules + 1]`, the last the mean of the others.
     """
     eo = bias.equal_opportunity(cells)
-    agreement = ratio(np.stack([cells[..., 0] + cells[..., 3], cells.sum(axis=-1)], axis=-1))
+    agreement = ratio(bias.some_of(cells, "tp", "tn"))
     values = np.stack([eo, np.abs(eo), agreement], axis=-2)
     others = values[..., rules:].mean(axis=-1, keepdims=True)
     return np.concatenate([values[..., :rules], others], axis=-1)
@@ -191,7 +186,8 @@ def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
         The columns `RULED`, and the columns `CHANGED`; no rows with fewer than three judges. Rules
         with perplexities only where these are known.
     """
-    scores, given = panel_scores(data.pairs), text_perplexities(data.tables["perplexities"])
+    scores = data.pairs.pivot(index=PAIR, columns="judge", values="score").sort_index()
+    given = text_perplexities(data.tables["perplexities"])
     known = weights(scores, given).notna().any(axis=None)
     rules = [rule for rule in RULES if known or not rule.startswith("perplexity")]
     names = [*rules, OTHERS]

@@ -30,13 +30,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy.stats import pearsonr
 
 from selfpref import paths
 from selfpref.params import Params
 from selfpref.statistics import choices
 from selfpref.statistics.bias import decide, gap, scores_of, value_of, whole_counts
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, pearson
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
 from selfpref.statistics.judged import TABLES as PAIRS
 from selfpref.statistics.judged import Judged, Row, Settings, by_panel
 from selfpref.studies.livebench import STUDY as LIVEBENCH
@@ -137,11 +137,6 @@ def _side(lead: pd.Series) -> Floats:
     return decide(0.5 + lead.to_numpy(dtype=float), 0.5 + ROUNDING)
 
 
-def _of_text(values: pd.Series, rows: pd.DataFrame) -> pd.Series:
-    """The value of each row's text."""
-    return pd.Series(value_of(values, rows["item_id"], rows["responder"]), index=rows.index)
-
-
 def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
     """The choices among k responses, every set turned to each of them, under each answer key.
 
@@ -162,20 +157,16 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
     chosen = [rows["choice"].isna(), rows["choice"].eq(TIE), rows["choice"].eq(rows["responder"])]
     rows["decision"] = np.select(chosen, [np.nan, 0.5, 1.0], 0.0)
     rows["win"] = rows["decision"].mask(rows["decision"].eq(0.5), 1 / rows["k"])
-    made = []
+    made, texts = [], (rows["item_id"], rows["responder"])
     for gold in (choices.NONE, *READINGS):
-        score = _of_text(scores_of(panel.tables["truths"], gold), rows)
+        score = value_of(scores_of(panel.tables["truths"], gold), *texts)
         best = score.ge(score.groupby(rows["set"]).transform("max") - panel.margin - ROUNDING)
-        number = best.groupby(rows["set"]).transform("sum")
         known = score.notna().groupby(rows["set"]).transform("all")
-        turned = rows.assign(
-            gold=best.div(number).where(known),
-            human=best.astype(float).mask(best & number.gt(1), 0.5).where(known),
-        )
+        win = best.div(best.groupby(rows["set"]).transform("sum")).where(known)
+        several = win.between(0, 1, inclusive="neither")
+        turned = rows.assign(gold=win, human=win.mask(several, 0.5))[choices.COLUMNS]
         name = gold if gold == choices.NONE else f"key-{gold}"
-        made.append(
-            choices.Judgments("livebench", "livebench", name, turned[choices.COLUMNS], settings)
-        )
+        made.append(choices.Judgments("livebench", "livebench", name, turned, settings))
     return made
 
 
@@ -232,7 +223,8 @@ def of_contests(panel: Panel, level: float) -> Iterator[Row]:
     # The mean score that the other judges give the text of each row.
     others = (by_text.transform("sum") - rows["score"]) / (number - 1).where(number.gt(1))
     metrics = sorted(set(truths["metric"]))
-    golds = {OTHERS: others} | {name: _of_text(scores_of(truths, name), rows) for name in metrics}
+    texts = rows["item_id"], rows["responder"]
+    golds = {OTHERS: others} | {name: value_of(scores_of(truths, name), *texts) for name in metrics}
     own = rows["judge"].eq(rows["responder"])
     for name, gold in golds.items():
         told_as = name if name in (OTHERS, RUBRIC) else f"key-{name}"
@@ -299,13 +291,13 @@ def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.Dat
         return pd.DataFrame(columns=RECOVERY)
     bonus = pd.concat(betas, names=["dataset", "judge"]).rename("beta")
     known = rows[rows["n"].gt(0)].join(bonus, on=["dataset", "judge"], how="inner")
-    z, found = ndtri((1 + level) / 2), []
+    found = []
     for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
         if len(part) < FEWEST or not part["value"].std() > 0:
             continue
-        r = float(pearson(part["value"].to_numpy(float), part["beta"].to_numpy(float)))
+        line = pearsonr(part["value"], part["beta"])
         # A perfect line has no interval: the transform of 1 is infinite.
-        line = np.arctanh(r) if abs(r) < PERFECT else np.nan
-        half = z / np.sqrt(len(part) - 3)
-        found.append((gold, statistic, r, np.tanh(line - half), np.tanh(line + half), len(part)))
+        firm = abs(line.statistic) < PERFECT
+        bounds = line.confidence_interval(level) if firm else (np.nan, np.nan)
+        found.append((gold, statistic, line.statistic, *bounds, len(part)))
     return pd.DataFrame(found, columns=RECOVERY)

@@ -53,7 +53,6 @@ still judges; it is a share, and its interval Wilson's (`selfpref.statistics.boo
 
 import numpy as np
 import pandas as pd
-import pyarrow
 
 from selfpref.statistics.bias import both, decide, gap, of_two
 from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_shares, group_sums, ratio
@@ -90,17 +89,13 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
     """One row an answer, turned to the judge's own text and to the question which is better."""
     family = evaluators.set_index("evaluator")["family"]
     rows = verdicts[of_two(verdicts) & verdicts["judge"].isin(family.index).to_numpy()]
-    first, second = (
-        pd.Series(pd.array(names, dtype="str"), rows.index)
-        for names in both(rows["candidates"], pyarrow.string())
-    )
+    first, second = both(rows["candidates"], str)
     own = rows["judge"].map(family)
     leads = first.eq(own)
     other = second.where(leads, first)
     rows = rows.assign(evaluator=rows["judge"], own=own, other=other, leads=leads)
     rows = rows[leads | second.eq(own)]
-    parts = both(rows["probabilities"], pyarrow.float64())
-    one, two = (part.to_numpy(zero_copy_only=False) for part in parts)
+    one, two = both(rows["probabilities"], float)
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
     with np.errstate(divide="ignore", invalid="ignore"):

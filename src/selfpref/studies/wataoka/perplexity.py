@@ -80,7 +80,7 @@ def read_by(data: Judged, who: str, reader: str) -> tuple[list[str], pd.Series]:
     """
     scored = data.tables["perplexities"].query("conditional")
     scored = scored[scored["judge"].eq(who) == (reader == OWN)]
-    values = bias.response_perplexity(scored, "log-perplexity")
+    values = bias.response_perplexity(scored)
     means = values.groupby(["item_id", "responder"])["value"].mean()
     return bias.names_of(values["judge"]), means
 
@@ -256,7 +256,7 @@ def log_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
     """
     rows = []
     for data in sets:
-        values = bias.response_perplexity(data.tables["perplexities"], "log-perplexity")
+        values = bias.response_perplexity(data.tables["perplexities"])
         values = values.merge(data.tables["items"][["item_id", "cluster"]], on="item_id")
         values["own"] = values["responder"].eq(values["judge"])
         # A reader that judges nothing here has no figure of its own.
