@@ -185,7 +185,7 @@ def kinds(panel: Panel) -> pd.DataFrame:
     wide = known.pivot(index=["item_id", "scoring"], columns="responder", values="score").dropna()
     best = {judge: wide.drop(columns=judge).max(axis=1) for judge in wide}
     gap = wide - pd.DataFrame(best, wide.index, wide.columns)
-    rows = gap.stack().rename("gap").rename_axis(["item_id", "scoring", "judge"]).reset_index()
+    rows = gap.rename_axis(columns="judge").stack().rename("gap").reset_index()
     which = np.select([rows["gap"] < -width, rows["gap"] > width], [KINDS[0], KINDS[2]], KINDS[1])
     return rows.drop(columns="gap").assign(kind=which)
 

@@ -71,7 +71,6 @@ CHECKS = [
     *("item", *PLACE, "judge", "responder", "published", "recomputed", "difference"),
     *("source", "place", "how_read"),
 ]
-
 # By rule, whose calls end what has no majority.
 CALLS = {"released": RELEASED, "corrected": BREAK}
 ALONE, WITHOUT = "two-of-three", "leave-self-out"
@@ -174,9 +173,8 @@ class Panel:
         """The mean of a column in each group: `by, mean, lo, hi, n`; streams `names`, then key."""
         found = []
         for key, part in rows.groupby(by):
-            words = (*names, *map(str, key))
-            one = self.bootstrap.mean(part[value], part["cluster"], *words)
-            found.append((*key, one.value, one.lo, one.hi, part[value].count()))
+            one = self.bootstrap.mean(part[value], part["cluster"], *names, *map(str, key))
+            found.append((*key, *one[:3], part[value].count()))
         return pd.DataFrame(found, columns=[*by, "mean", "lo", "hi", "n"])
 
 
@@ -206,14 +204,14 @@ def counted(panel: Panel) -> pd.DataFrame:
     `keyed` are items with objective scores, `failed` ratings without a total.
     """
     ratings, items = panel.tables["ratings"], panel.items["item_id"]
-    failed = ratings.loc[ratings["status"].ne("ok"), "item_id"].value_counts()
+    failed = items.map(ratings.loc[ratings["status"].ne("ok"), "item_id"].value_counts())
     rows = panel.items.assign(
         keyed=items.isin(panel.tables["truths"]["item_id"]),
-        failed=items.map(failed).fillna(0).astype(int),
+        failed=failed.fillna(0).astype(int),
     )
-    columns = {"items": ("item_id", "size"), "clusters": ("cluster", "nunique")}
-    columns |= {name: (name, "sum") for name in ("keyed", "failed")}
-    return in_order(with_all(rows, "task").groupby(PLACE).agg(**columns).reset_index())
+    by = with_all(rows, "task").groupby(PLACE)
+    counts = by.agg(items=("item_id", "size"), clusters=("cluster", "nunique"))
+    return in_order(counts.join(by[["keyed", "failed"]].sum()).reset_index())
 
 
 def models(panel: Panel) -> pd.DataFrame:
@@ -349,26 +347,6 @@ def _calls(panel: Panel) -> pd.DataFrame:
     return rows.assign(choice=rows["choice"].where(rows["status"].eq("ok")))
 
 
-def _cast(panel: Panel) -> Iterator[pd.DataFrame]:
-    """A vote on each responder of each item, by category and rule.
-
-    Yields:
-        Rows `item_id, category, cluster, rule, responder, winner, outcome`.
-    """
-    every = _calls(panel).drop_duplicates(["item_id", "variant"]).set_index("item_id")
-    rules = {rule: every["choice"][every["variant"].eq(of)] for rule, of in CALLS.items()}
-    # Only a release has a reading of its own.
-    if rules["released"].empty:
-        del rules["released"]
-    for items, votes in by_category(panel.choices):
-        ends = {rule: ended(votes, calls) for rule, calls in (rules | {ALONE: NOBODY}).items()}
-        for name in sorted(items["candidates"].explode().unique()):
-            ends[WITHOUT] = ended(votes.drop(columns=name, errors="ignore"), NOBODY)
-            for rule, end in ends.items():
-                found = items[["category", "cluster"]].join(end)
-                yield found.assign(rule=rule, responder=name).reset_index()
-
-
 def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every rule in every category.
 
@@ -379,12 +357,24 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     if panel.choices.empty:
         return pd.DataFrame(columns=VOTES), pd.DataFrame(columns=ENDS)
-    cast = pd.concat(_cast(panel), ignore_index=True)
+    every = _calls(panel).drop_duplicates(["item_id", "variant"]).set_index("item_id")
+    rules = {rule: every["choice"][every["variant"].eq(of)] for rule, of in CALLS.items()}
+    # Only a release has a reading of its own.
+    if rules["released"].empty:
+        del rules["released"]
+    parts = []
+    for items, votes in by_category(panel.choices):
+        ends = {rule: ended(votes, calls) for rule, calls in (rules | {ALONE: NOBODY}).items()}
+        for name in items["candidates"].explode().unique():
+            ends[WITHOUT] = ended(votes.drop(columns=name, errors="ignore"), NOBODY)
+            part = pd.concat(ends, names=["rule"]).reset_index().assign(responder=name)
+            parts.append(part.join(items[["category", "cluster"]], on="item_id"))
+    cast = pd.concat(parts, ignore_index=True)
     cast["rule"] = pd.Categorical(cast["rule"], [*CALLS, ALONE, WITHOUT])
     cast["won"] = cast["winner"].eq(cast["responder"]).astype(float)
-    cast["open"] = cast["winner"].isna()
-    table = panel.shares(cast, VOTES[:3], "won")
-    table["undecided"] = cast.groupby(VOTES[:3], observed=True)["open"].sum().to_numpy()
+    cast["undecided"] = cast["winner"].isna()
+    undecided = cast.groupby(VOTES[:3], observed=True)["undecided"].sum()
+    table = panel.shares(cast, VOTES[:3], "won").join(undecided, on=VOTES[:3])
     whole = cast[cast["rule"].ne(WITHOUT)].drop_duplicates(["item_id", "rule"])
     ends = whole.groupby(ENDS[:3], observed=True).size().reset_index(name="n")
     return table[VOTES], ends.astype({"rule": "str"})
@@ -397,14 +387,10 @@ def tie_breaks(panel: Panel) -> pd.DataFrame:
         `category, item_id, judge, shown` (responders in the order shown), `chosen` (missing where
         the verdict failed) and `credited` (missing but in a release that has its own reading).
     """
-    key, rows = ["category", "item_id", "judge"], _calls(panel)
-    rows = rows[[*key, "candidates", "choice", "variant"]]
-    calls, credited = (
-        rows[rows["variant"].eq(one)].drop(columns="variant") for one in (BREAK, RELEASED)
-    )
-    found = calls.merge(credited.drop(columns="candidates"), "left", key, suffixes=("", "_later"))
-    found.columns = [*key, "shown", "chosen", "credited"]
-    return found.sort_values(key, ignore_index=True)
+    key, calls = ["category", "item_id", "judge"], _calls(panel)
+    found, later = (calls[calls["variant"].eq(one)].set_index(key) for one in (BREAK, RELEASED))
+    found = found[["candidates", "choice"]].set_axis(["shown", "chosen"], axis=1)
+    return found.join(later["choice"].rename("credited")).sort_index().reset_index()
 
 
 def fleiss(totals: Floats) -> Floats:
@@ -464,8 +450,6 @@ def checks(shares: pd.DataFrame, votes: pd.DataFrame, published: pd.DataFrame) -
     key = ["item", *PLACE, "judge", "responder"]
     released = votes[votes["rule"].eq("released")].assign(task=ALL, judge="", item="vote")
     found = pd.concat([shares.assign(item="share"), released])[[*key, "share"]]
-    table = published.fillna({"judge": ""}).merge(found, on=key)
-    table = table.rename(columns={"value": "published"})
-    table["recomputed"] = 100 * table["share"]
-    table["difference"] = table["recomputed"] - table["published"]
-    return table[CHECKS]
+    table = published.fillna({"judge": ""}).rename(columns={"value": "published"})
+    table = table.merge(found.assign(recomputed=100 * found["share"]), on=key)
+    return table.assign(difference=table["recomputed"] - table["published"])[CHECKS]

@@ -111,8 +111,7 @@ def agreement(data: Judged) -> pd.DataFrame:
     kind = votes["annotator"].str.replace(r"_.*", "", regex=True)
     votes["of"] = kind + ", turn " + votes["item_id"].map(bias.turn(items))
     votes["agrees"] = votes["vote"].eq(votes["decision"])
-    chosen = votes[votes["vote"].ne(0.5) & votes["decision"].ne(0.5)]
-    parts = {"with": votes, "without": chosen}
+    parts = {"with": votes, "without": votes.query("vote != 0.5 and decision != 0.5")}
     every = pd.concat([of.assign(quantity=of["of"] + f", {n} ties") for n, of in parts.items()])
     found = every.groupby(["judge", "quantity"])["agrees"].agg(["mean", "size"])
     found.columns = ["agreement", "agreement n"]
@@ -175,10 +174,13 @@ def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
         # Won and lost votes of Arena, then the cells of two votes of the other set.
         sums = single.assign(won=single["vote"], lost=1 - single["vote"])
         values = pd.concat([sums, pairs])[["won", "lost", *CELLS]].fillna(0.0)
-        # Items of both sets have names of their own, clusters need not.
-        of = pd.concat([one.tables["items"].assign(of=one.name + ": ") for one in (arena, data)])
-        clusters = (of["of"] + of["cluster"]).set_axis(of["item_id"])
-        clusters = pd.concat([single["item_id"], pairs["item_id"]]).map(clusters)
+        clusters = pd.concat(
+            # Both sets may have clusters of one name.
+            one.name
+            + ": "
+            + rows["item_id"].map(one.tables["items"].set_index("item_id")["cluster"])
+            for one, rows in ((arena, single), (data, pairs))
+        )
         statistics = partial(_without_self, printed=float(printed.iloc[0]))
         found = data.bootstrap.estimates(values, clusters, statistics, "without self")
         row = {"votes_of": data.name, "n": len(single), "n_two_votes": len(pairs)}
@@ -300,7 +302,7 @@ def oracle_agreement(sets: Sequence[Judged]) -> pd.DataFrame:
             if table["writes"].any():
                 sums = group_sums(part, ["judge"], "agrees")[1][:, table["writes"]]
                 names = "mean", str(prompts), "oracle"
-                mean = data.bootstrap.of_sums(sums, _mean_ratio, *names)[0]
+                (mean,) = data.bootstrap.of_sums(sums, _mean_ratio, *names)
                 table.loc[len(table)] = MEAN, *mean[:3], int(sums[..., 1].sum()), True
             table.columns = ["judge", *bounded("agreement"), "n", "writes"]
             found.append(table.assign(dataset=data.name, prompts=prompts))

@@ -38,10 +38,10 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
             names file and line.
     """
     use = params.wataoka.label[dataset]
-    if use.pairs is not None:
-        return lab.label(params, dataset)
     items = tables.read(params.profile, "items", STUDY.name, [dataset])
     written = STUDY.read(params.profile, "responses")
+    if use.pairs is not None:
+        return lab.label(use, items, written, paths.models_dir(params.profile) / dataset)
     if use.by == "key":
         released = tables.read(params.profile, "truths", STUDY.name, [dataset])
         return _by_key(items, written, released)

@@ -84,8 +84,7 @@ REST = re.compile(r"\s*[+/.][^\n]*")
 
 def stem(question: str) -> str:
     """The question itself, without the form of its answer, options, gaps and blanks."""
-    found = STEM.match(question)
-    return " ".join((found[1] if found else question).split())
+    return " ".join(STEM.findall(question)[0].split())
 
 
 def read_log(path: Path) -> pd.DataFrame:
@@ -167,7 +166,7 @@ def _verdicts(rows: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
         call = split[["item_id"]].assign(judge=TIE_BREAKER, choice=calls[which])
         made.append(call.assign(candidates=calls["shown"], variant=variant))
     verdicts = pd.concat(made, ignore_index=True)
-    return verdicts.assign(status=verdicts["choice"].isna().map({True: "failed", False: "ok"}))
+    return verdicts.assign(status=np.where(verdicts["choice"].isna(), "failed", "ok"))
 
 
 def release(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:

@@ -20,11 +20,8 @@ from selfpref import tables
 from selfpref.studies.livebench.scorers import mathematics, words
 
 STRICT, TOLERANT = READINGS = ("strict", "tolerant")
-
-# From question, key and response to a score of 0..1.
-Scorer = Callable[..., float]
-
-SCORERS: dict[str, Scorer] = {
+# By task, from question, key and response to a score of 0..1.
+SCORERS: dict[str, Callable[..., float]] = {
     "typos": words.typos,
     "connections": words.connections,
     "plot_unscrambling": words.plot_unscrambling,
@@ -54,9 +51,8 @@ def score(task: str, question: str, key: str | None, text: str) -> dict[str, flo
     """
     if task not in SCORERS or not key or (task == "AMPS_Hard" and not mathematics.sound(key)):
         return {}
-    strict, tolerant = (
-        SCORERS[task](question, key, text, tolerant=reading) for reading in (False, True)
-    )
+    strict = SCORERS[task](question, key, text, tolerant=False)
+    tolerant = SCORERS[task](question, key, text, tolerant=True)
     return {STRICT: strict, TOLERANT: max(strict, tolerant)}
 
 

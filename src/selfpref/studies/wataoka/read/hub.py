@@ -84,7 +84,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     rows["reason"] = np.select([*left_out.values()], [*left_out], "")
     drawn = _drawn(rows[rows["reason"].eq("")], entry, judges)
     out = rows["reason"].eq("") & ~rows["dialogue"].isin(drawn)
-    rows["reason"] = rows["reason"].mask(out, "left out by `sample`")
+    rows.loc[out, "reason"] = "left out by `sample`"
     responses: dict[tuple[str, str], str] = {}
     items, labels = {}, []
     told = {} if arena else _fastchat()
