@@ -13,7 +13,7 @@ from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.params import Dataset
 from selfpref.studies.registry import READERS
-from selfpref.studies.wataoka.read import hub
+from selfpref.studies.wataoka.read import releases
 
 
 def said(*texts):
@@ -104,7 +104,7 @@ def references(tmp_path, monkeypatch):
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
     files = reference_files({81: "writing", 111: "math"})
     source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "references.csv")
-    monkeypatch.setattr(hub, "FASTCHAT", source)
+    monkeypatch.setattr(releases, "FASTCHAT", source)
 
 
 def test_mathematics_has_a_reference_answer_for_every_turn(read, references):

@@ -18,7 +18,7 @@ from selfpref.params.studies import Wataoka
 from selfpref.params.uses import Label
 from selfpref.studies.wataoka import STUDY, keyed
 from selfpref.studies.wataoka.labels import label
-from selfpref.studies.wataoka.read import llm_sp
+from selfpref.studies.wataoka.read.releases import llm_sp
 from selfpref.tables.schemas import TIE
 
 JUDGE, OTHER = JUDGES[0], OPPONENTS[0]
@@ -32,7 +32,7 @@ def read(tmp_path, monkeypatch):
     def reading(files, judges=None, **more):
         source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
         asked = entry("wataoka", "llm-sp", judges).model_copy(update=more)
-        found = llm_sp.read("sp", asked, source)
+        found = llm_sp("sp", asked, source)
         return {name: tables.validate(frame, name, "sp") for name, frame in found.items()}
 
     return reading

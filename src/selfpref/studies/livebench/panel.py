@@ -136,14 +136,13 @@ class Panel:
     @cached_property
     def verdicts(self) -> pd.DataFrame:
         """Preferences among candidates, with category, task and cluster."""
-        verdicts = self.tables["verdicts"]
-        chosen = verdicts[verdicts["task"].eq("preference")].drop(columns="task")
+        chosen = self.tables["verdicts"].query("task == 'preference'").drop(columns="task")
         return chosen.merge(self.items, on="item_id")
 
     @cached_property
     def choices(self) -> pd.DataFrame:
         """One row an item and judge, as `settled` returns them."""
-        return settled(self.verdicts[self.verdicts["variant"].eq(VOTE)])
+        return settled(self.verdicts.query("variant == @VOTE"))
 
     @cached_property
     def ballots(self) -> pd.DataFrame:
@@ -251,7 +250,7 @@ def _readings(panel: Panel) -> pd.DataFrame:
     rows = votes.reset_index(drop=True).rename_axis("verdict").explode("candidates").reset_index()
     rows = rows.rename(columns={"candidates": "responder"})
     texts = panel.tables["responses"].query("step == 0 and sample == 0")
-    rows = rows.merge(texts[["item_id", "responder", "text"]], "left", ["item_id", "responder"])
+    rows = rows.merge(texts[["item_id", "responder", "text"]], "left")
     # What is not known is nobody's copy.
     said = rows["text"].str.split().str.join(" ").fillna("\0" + rows["responder"].astype("str"))
     by_verdict = rows.groupby("verdict")
@@ -272,10 +271,10 @@ def position(panel: Panel) -> pd.DataFrame:
     `n` counts verdicts, `items` the items that they are about (for copies: all with so many).
     """
     read, choices = _readings(panel), panel.choices
-    several = choices[choices["orders"].gt(1) & choices["choice"].notna()]
+    several = choices.dropna(subset="choice").query("orders > 1")
     moved = several.assign(quantity=CHANGED, hit=several["outcome"].eq("unstable").astype(float))
     chosen = read[read["picked"]].assign(quantity=FIRST, hit=lambda rows: rows["first"], copies=1)
-    copies = read[read["copies"].gt(1)]
+    copies = read.query("copies > 1")
     copies = copies.assign(
         quantity="earliest of " + copies["copies"].astype(str) + " copies",
         hit=copies["earliest"].where(copies["picked"]),
@@ -287,14 +286,13 @@ def position(panel: Panel) -> pd.DataFrame:
         groups = rows.groupby(by).agg(items=("item_id", "nunique"), chance=("chance", "mean"))
         shares = panel.shares(rows, by, "hit").assign(**groups.reset_index()[["items", "chance"]])
         changed = panel.shares(moved.assign(**scope), ["category", "judge", "quantity"], "hit")
-        found += [shares[shares["n"].gt(0)], changed.assign(items=changed["n"], chance=0.0)]
+        found += [shares.query("n > 0"), changed.assign(items=changed["n"], chance=0.0)]
     return pd.concat(found, ignore_index=True)[POSITION]
 
 
 def rated(panel: Panel) -> pd.DataFrame:
     """The mean total over repeats of each response: `item_id, responder, judge, score`, ..."""
-    ratings = panel.tables["ratings"]
-    rows = ratings[ratings["task"].eq("rubric") & ratings["status"].eq("ok")]
+    rows = panel.tables["ratings"].query("task == 'rubric' and status == 'ok'")
     key = ["item_id", "responder", "judge"]
     return rows.groupby(key, as_index=False)["score"].mean().merge(panel.items, on="item_id")
 
@@ -448,7 +446,7 @@ def checks(shares: pd.DataFrame, votes: pd.DataFrame, published: pd.DataFrame) -
         `difference` is in points, and a printed percentage is rounded to a tenth.
     """
     key = ["item", *PLACE, "judge", "responder"]
-    released = votes[votes["rule"].eq("released")].assign(task=ALL, judge="", item="vote")
+    released = votes.query("rule == 'released'").assign(task=ALL, judge="", item="vote")
     found = pd.concat([shares.assign(item="share"), released])[[*key, "share"]]
     table = published.fillna({"judge": ""}).rename(columns={"value": "published"})
     table = table.merge(found.assign(recomputed=100 * found["share"]), on=key)

@@ -245,17 +245,15 @@ def tie_break(params: Params, model: str, open_model: OpenModel) -> Made:
         votes ended before it was asked.
     """
     use, own = params.livebench.tie_break[model], responder(params, model)
-    every, parts = STUDY.read(params.profile, "responses"), STUDY.parts(params.profile, "verdicts")
-    judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
-    votes = tables.read(params.profile, "verdicts", STUDY.name, parts).drop(columns="task")
-    votes = votes[votes["judge"].isin(judges) & votes["variant"].eq(panel.VOTE)]
-    choices = panel.settled(
-        votes.merge(panel.of_items(STUDY.read(params.profile, "items")), on="item_id")
+    items, every, votes = (
+        STUDY.read(params.profile, name) for name in ("items", "responses", "verdicts")
     )
-    outcomes = [
-        panel.ended(cast, panel.NOBODY)["outcome"] for _, cast in panel.by_category(choices)
-    ]
-    how, made, ends = pd.concat([panel.NOBODY, *outcomes]), [], []
+    judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
+    votes = votes[votes["judge"].isin(judges) & votes["variant"].eq(panel.VOTE)]
+    choices = panel.settled(votes.drop(columns="task").merge(panel.of_items(items), on="item_id"))
+    how, made, ends = panel.NOBODY, [], []
+    for _, cast in panel.by_category(choices):
+        how = pd.concat([how, panel.ended(cast, panel.NOBODY)["outcome"]])
     for _, items, asked in _each(params, model, "tie-break", open_model):
         mine = _items(params, items, lambda entry: entry.tie_breaker == model)
         mine = mine.assign(outcome=mine["item_id"].map(how)).dropna(subset="outcome")
@@ -280,13 +278,10 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
         total that the eleven marks have by rule.
     """
     items = STUDY.read(params.profile, "items")
-    known, found = lab.drawn(items), []
-    for item, writer, text in responses[["item_id", "responder", "text"]].to_numpy():
-        marks = lab.truths(known[item], text) if item in known else {}
-        found += [(item, writer, metric, score) for metric, score in marks.items()]
-    rows = pd.DataFrame(found, columns=["item_id", "responder", "metric", "score"])
-    others = scorers.keyed(items, responses[~responses["item_id"].isin(known)])
-    return tables.together("truths", [tables.fill(rows, "truths", study=STUDY.name), others])
+    known = lab.drawn(items)
+    ours = responses["item_id"].isin(known)
+    drawn = scorers.truths(responses[ours], lambda item, text: lab.truths(known[item], text))
+    return tables.together("truths", [drawn, scorers.keyed(items, responses[~ours])])
 
 
 STAGES = {"respond": respond, "judge": judge, "tie_break": tie_break}

@@ -55,9 +55,9 @@ def label(
     assert use.noise is not None
     families = load_families(models)
     items, seed = world.redrawn(table), int(json.loads(table["metadata"].iloc[0])["seed"])
-    responses = written[written["item_id"].isin(items)].set_index(["item_id", "responder"])["text"]
-    texts = responses.to_dict()
-    writers = {item: sorted(of) for item, of in written.groupby("item_id")["responder"]}
+    known = written.query("item_id in @items")
+    texts = known.set_index(["item_id", "responder"])["text"].to_dict()
+    writers = {item: sorted(of) for item, of in known.groupby("item_id")["responder"]}
     every = [(item, *pair) for item in items for pair in combinations(writers.get(item, ()), 2)]
     rng = np.random.default_rng(np.random.SeedSequence([seed, 11]))
     labels = []
@@ -73,8 +73,8 @@ def label(
         for one in families:
             score = rule_score(items[item], text, one.style, one.beta)
             truths.append((item, name, f"rule-{one.name}", score))
-    known = pd.DataFrame(truths, columns=["item_id", "responder", "metric", "score"])
+    rows = pd.DataFrame(truths, columns=["item_id", "responder", "metric", "score"])
     return {
         "labels": tables.fill(labels, "labels", study=STUDY.name, annotator="human"),
-        "truths": tables.fill(known, "truths", study=STUDY.name),
+        "truths": tables.fill(rows, "truths", study=STUDY.name),
     }

@@ -129,7 +129,7 @@ def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.Da
             row |= {f"n_{reading}": cells.sum(), **dp.columns(f"dp_{reading}")}
             row[f"n_dropped_{reading}"] = judged.dropped(pairs, cells)
         rows.append(row)
-    printed = published[published["item"].eq("table2")].set_index("judge")["value"]
+    printed = published.query("item == 'table2'").set_index("judge")["value"]
     found = pd.DataFrame(rows, columns=columns)
     return found.assign(published=found["judge"].map(printed).astype(float))
 

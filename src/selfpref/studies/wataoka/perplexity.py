@@ -54,7 +54,6 @@ from selfpref.studies.wataoka.pairs import intervals, stacked
 
 WHO, HUMAN = ("judge", "human"), "human"
 OWN, OUTSIDE = "own", "outside"
-TOGETHER = "all judges"
 PARTS = pd.CategoricalDtype(["all", "own", "other"])
 BY = ["dataset", "judge", "pairs"]
 RATES = [*BY, "who", "bin", "left", "right", "x", "n", *bounded("win_rate"), "n_dropped"]
@@ -189,7 +188,7 @@ def win_rates_by_bin(
         rows, use = entering(data, reader), data.settings
         if together and len(rows):
             lost = rows.drop_duplicates(BY).groupby("pairs", observed=True)["n_dropped"].sum()
-            rows = rows.assign(judge=TOGETHER, n_dropped=rows["pairs"].map(lost).astype(int))
+            rows = rows.assign(judge="all judges", n_dropped=rows["pairs"].map(lost).astype(int))
         for _, mine in rows.groupby("judge"):
             first = mine[mine["pairs"].eq(mine["pairs"].iloc[0])]
             edges = bin_edges(first["x"], use.bins, use.binning)
@@ -291,7 +290,7 @@ def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
         deviation of x), `n, n_dropped` (pairs without a decision or a perplexity).
     """
     found = []
-    for data in (data for data in sets if len(data.tables["perplexities"])):
+    for data in sets:
         responses, items = data.tables["responses"], data.tables["items"][["item_id", "cluster"]]
         length = bias.text_lengths(responses)
         votes = bias.human_votes(data.tables["labels"]).merge(items, on="item_id")
@@ -304,7 +303,7 @@ def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
                 continue
             y, x = rows["decision"] - 0.5, gap(values, rows).rename("x")
             longer, vote = gap(length, rows).rename("length"), rows["human"] - 0.5
-            complete = y.notna() & x.notna() & longer.notna()
+            complete = y.notna() & longer.notna()
             told = {"dataset": data.name, "who": who, "reader": reader}
             told["readers"] = readers[0] if len(readers) == 1 else f"{len(readers)} models"
             design = pd.DataFrame(index=rows.index)

@@ -63,12 +63,21 @@ def keyed(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
         items: With `item_id, messages, reference, metadata`; the metadata name the task.
         responses: With `item_id, responder, text`, to these items.
     """
-    rows, asked = [], items.set_index("item_id").to_dict("index")
-    for item_id, responder, text in responses[["item_id", "responder", "text"]].to_numpy():
+    asked = items.set_index("item_id").to_dict("index")
+
+    def scored(item_id: str, text: str) -> dict[str, float]:
         item = asked[item_id]
         task, question = json.loads(item["metadata"])["task"], item["messages"][0]["content"]
-        rows += [
-            {"item_id": item_id, "responder": responder, "metric": metric, "score": value}
-            for metric, value in score(task, question, item["reference"], text).items()
-        ]
+        return score(task, question, item["reference"], text)
+
+    return truths(responses, scored)
+
+
+def truths(responses: pd.DataFrame, scored: Callable[[str, str], dict[str, float]]) -> pd.DataFrame:
+    """The truths table of responses, from an item's id and a text to its scores by metric."""
+    rows = [
+        {"item_id": item_id, "responder": responder, "metric": metric, "score": value}
+        for item_id, responder, text in responses[["item_id", "responder", "text"]].to_numpy()
+        for metric, value in scored(item_id, text).items()
+    ]
     return tables.fill(rows, "truths", study="livebench")

@@ -247,7 +247,7 @@ def _equal(question: str, key: str, formula: str, *, tolerant: bool) -> bool:
     slack = 0.5 * 10.0 ** -len(decimal[1]) if decimal else 0.0
     return any(
         all(
-            abs(a - sign * b) <= max(slack, CLOSE * max(1.0, abs(a), abs(b)))
+            cmath.isclose(a, sign * b, rel_tol=CLOSE, abs_tol=max(slack, CLOSE))
             for a, b in zip(wanted, given, strict=True)
         )
         for sign in signs
