@@ -120,16 +120,18 @@ def test_a_call_without_a_decision_and_a_blank_choice_have_failed(read):
     assert lost[["judge", "choice"]].isna().values.tolist() == [[False, True]]
 
 
-def test_questions_that_differ_in_form_share_a_cluster():
-    asks = "Compute the mean of ${1, 2}$. Please put your final answer in a $\\boxed{}$."
-    exact = "Compute the mean of  ${1, 2}$. Please give an exact answer (for example, $2$)."
-    assert stem(asks) == stem(exact) == "Compute the mean of ${1, 2}$."
-    one = "Add. $\\textbf{(A) }1\\qquad\\textbf{(B) }2$ If you cannot, guess."
-    two = "Add. $\\textbf{(A) }2\\qquad\\textbf{(B) }1$ If you cannot, guess."
-    assert stem(one) == stem(two) == "Add."
-    code = "### Instructions: be brief\n### Question:\nSort it.\n### Format: starter"
-    assert stem(code) == stem("### Instructions: go on\n### Question:\nSort it.\n### Format: x")
-    assert stem("One thing.") != stem("Another thing.")
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ("Take ${1}$. Please put your final answer in a $\\boxed{}$.", "Take ${1}$."),
+        ("Take  ${1}$. Please give an exact answer (for example, $2$).", "Take ${1}$."),
+        ("Add. $\\textbf{(A) }1\\qquad\\textbf{(B) }2$ If you cannot, guess.", "Add."),
+        ("### Instructions: be brief\n### Question:\nSort it.\n### Format: x", "Sort it."),
+        ("Another thing.", "Another thing."),
+    ],
+)
+def test_questions_that_differ_in_form_share_a_cluster(asked, wanted):
+    assert stem(asked) == wanted
 
 
 def test_released_numbers_in_git():

@@ -1,5 +1,6 @@
 """Bias, its controls, Table 2, ties and failures, on pairs counted by hand."""
 
+from dataclasses import replace
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -8,9 +9,11 @@ import pytest
 from conftest import PUBLISHED, SETTINGS
 from judged_sets import data_set, said
 
+from selfpref import tables
 from selfpref.statistics import judged
 from selfpref.statistics.judged import Judged
-from selfpref.studies.wataoka import checks, pairs
+from selfpref.studies.wataoka import checks, keyed, pairs
+from selfpref.tables.schemas import TIE
 
 NAMES = ("j", "k", "l")
 
@@ -159,6 +162,62 @@ def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_text
     row = pairs.example([data])
     named = ["item_id", "judge", "opponent", "margin", "length"]
     assert row[named].values.tolist() == [["set/3", "me", "you", -2, 30]]
+
+
+def keyed_set():
+    """A judge of 8b and one of 2b, each with 12 pairs of every case; the small one reverses."""
+    labels, truths, verdicts = [], [], []
+    for number, (judge, case) in enumerate(product(("x-8b", "y-2b"), [*keyed.CASES] * 12)):
+        pair = {"item": number, "responder_a": judge, "responder_b": "other"}
+        label = {1: "a", 0: TIE, -1: "b"}[int(case[0] - case[1])]
+        labels.append(pair | {"label": label, "annotator": "key"})
+        for who, score in zip((judge, "other"), case, strict=True):
+            truths.append({"item": number, "responder": who, "metric": "correct", "score": score})
+        # The large one follows itself; the small one, by a hair, the other.
+        first, second = ((0.9, 0.1), (0.1, 0.9)) if judge == "x-8b" else ((0.6, 0.4), (0.62, 0.38))
+        for names, shares in (((judge, "other"), first), (("other", judge), second)):
+            row = {"item_id": f"set/{number}", "judge": judge, "candidates": [*names]}
+            row |= {"probabilities": [*shares], "mass": 1.0, "status": "ok"}
+            verdicts.append(row | {"choice": names[int(shares[1] > shares[0])]})
+    data = data_set(labels=labels, truths=truths)
+    soft = tables.fill(verdicts, "verdicts", study="wataoka", order_known=True)
+    return replace(data, tables={**data.tables, "verdicts": soft})
+
+
+def test_what_a_key_says_of_a_judge_that_follows_itself_and_of_one_that_follows_the_order():
+    data = keyed_set()
+    assert data.keyed
+    found = keyed.bias([data]).set_index("judge")
+    large, small = found.loc["x-8b"], found.loc["y-2b"]
+    assert (large["tp"], large["fn"], large["fp"], large["tn"]) == (12, 0, 12, 0)
+    assert (small["tp"], small["fn"], small["fp"], small["tn"]) == (0, 12, 0, 12)
+    assert (large["eo"], large["eo_agreed"], small["eo"]) == (1, 1, -1)
+    assert (large["dp"], small["dp"]) == (1, -1)
+    assert (large["reversal_rate"], small["reversal_rate"]) == (0, 1)
+    assert (large["n_agreed"], small["n_agreed"]) == (24, 0)
+    # Without any pair in which both orders name one response there is nothing, and no 0.
+    assert np.isnan(small["eo_agreed"])
+    assert small["few_agreed"]
+    assert small["margin_reversed"] == pytest.approx(0.01)
+    assert found["accuracy"].eq(0.5).all()
+    assert found["size"].tolist() == [8, 2]
+    cases = keyed.by_case([data]).set_index(["judge", "case"])
+    assert cases.loc[("x-8b", "other alone right"), ["n", "n_own"]].tolist() == [12, 12]
+    assert cases.loc["y-2b", "score"].tolist() == pytest.approx([0.49] * 4)
+
+
+def test_without_a_key_there_is_nothing_and_slopes_need_enough_judges():
+    assert keyed.bias([]).empty
+    assert keyed.by_case([]).empty
+    assert keyed.sizes(keyed.bias([])).empty
+    # Nobody has read these texts.
+    assert keyed.by_perplexity([keyed_set()]).empty
+    rows = pd.DataFrame({"family": list("aabb"), "size": [1, 2, 4, 8], "eo": [0.0, 0.1, 0.2, 0.3]})
+    found = keyed.sizes(rows.assign(dataset="d", accuracy=[0.5, 0.7, 0.4, 0.9]))
+    raw, given = found.to_dict("records")
+    assert raw["slope"] == pytest.approx(0.1)
+    # Two judges cannot tell size from accuracy.
+    assert np.isnan(given["least"])
 
 
 @pytest.mark.parametrize("sets", [[], [data_set()]])
