@@ -18,7 +18,8 @@ from selfpref.tables.schemas import TIE
 NAMES = ("j", "k", "l")
 
 
-def of_three():
+@pytest.fixture(scope="module")
+def three():
     """Sixty prompts, three judges of all their responses, in both orders; three votes a pair."""
     rng, votes, verdicts = np.random.default_rng(3), [], []
     for item, (a, b) in ((n, pair) for n in range(60) for pair in combinations(NAMES, 2)):
@@ -34,11 +35,6 @@ def computed(data):
     return pairs.with_controls(
         judged.bias([data]), excess, position, checks.planted([data])
     ), excess
-
-
-@pytest.fixture(scope="module")
-def three():
-    return of_three()
 
 
 @pytest.fixture(scope="module")
@@ -117,21 +113,19 @@ SAID = [
 ]
 
 
-def undecided(**changed):
-    votes = [(n, "me", "you", human) for n, (_, _, human) in enumerate(SAID)]
-    verdicts = [
-        (n, "me", *order, choice)
-        for n, (one, two, _) in enumerate(SAID)
-        for order, choice in ((("me", "you"), one), (("you", "me"), two))
-    ]
+@pytest.fixture(scope="module")
+def undecided():
+    votes, verdicts = [], []
+    for n, (one, two, human) in enumerate(SAID):
+        votes.append((n, "me", "you", human))
+        verdicts += [(n, "me", "me", "you", one), (n, "me", "you", "me", two)]
     # Another judge that wrote neither: not in the table of own pairs, but its failures count.
-    verdicts += [(n, "third", "you", "me", None) for n in range(4)]
-    verdicts += [(4, "third", "you", "me", "me")]
-    return data_set("d", votes, verdicts, changed)
+    verdicts += [(n, "third", "you", "me", None if n < 4 else "me") for n in range(5)]
+    return data_set("d", votes, verdicts)
 
 
-def test_each_reading_of_a_tie_leaves_other_pairs():
-    found = pairs.judge_ties([undecided()]).set_index("judge_tie")
+def test_each_reading_of_a_tie_leaves_other_pairs(undecided):
+    found = pairs.judge_ties([undecided]).set_index("judge_tie")
     assert set(found["judge"]) == {"me"}
     # People tie one pair of 30; one has a verdict in one order alone, which is no tie.
     assert (found["n_human"] == 29).all()
@@ -142,8 +136,8 @@ def test_each_reading_of_a_tie_leaves_other_pairs():
     assert found["tp"].to_dict() == {"exact": 15, "label-c": 12, "orders-disagree": 15}
 
 
-def test_failures_are_counted_apart_from_ties():
-    found = pairs.exclusions([undecided()]).set_index(["judge", "status"])
+def test_failures_are_counted_apart_from_ties(undecided):
+    found = pairs.exclusions([undecided]).set_index(["judge", "status"])
     wanted = {"any failure": 1, "response": 54, "tie": 5, "unparsable": 1}
     assert found.loc["me", "n"].to_dict() == wanted
     assert found.loc[("me", "any failure"), "share"] == pytest.approx(1 / 60)
@@ -154,10 +148,8 @@ def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_text
     votes = [(n, "me", "you", "you", who) for n in range(4) for who in "pqr"[: 1 + (n > 1)]]
     verdicts = [(n, "me", "me", "you", "me") for n in range(5)]
     verdicts += [(n, "you", "me", "you", "you") for n in (1, 2, 3)]
-    texts = [
-        {"item": n, "responder": who, "text": who * (9 - n)}
-        for n, who in product(range(5), ("me", "you"))
-    ]
+    places = product(range(5), ("me", "you"))
+    texts = [{"item": n, "responder": who, "text": who * (9 - n)} for n, who in places]
     data = data_set(votes=votes, verdicts=verdicts, responses=texts)
     row = pairs.example([data])
     named = ["item_id", "judge", "opponent", "margin", "length"]
@@ -207,11 +199,10 @@ def test_what_a_key_says_of_a_judge_that_follows_itself_and_of_one_that_follows_
 
 
 def test_without_a_key_there_is_nothing_and_slopes_need_enough_judges():
-    assert keyed.bias([]).empty
-    assert keyed.by_case([]).empty
-    assert keyed.sizes(keyed.bias([])).empty
-    # Nobody has read these texts.
-    assert keyed.by_perplexity([keyed_set()]).empty
+    nothing = keyed.bias([])
+    # Nobody has read the texts of the set.
+    found = nothing, keyed.by_case([]), keyed.sizes(nothing), keyed.by_perplexity([keyed_set()])
+    assert all(frame.empty for frame in found)
     rows = pd.DataFrame({"family": list("aabb"), "size": [1, 2, 4, 8], "eo": [0.0, 0.1, 0.2, 0.3]})
     found = keyed.sizes(rows.assign(dataset="d", accuracy=[0.5, 0.7, 0.4, 0.9]))
     raw, given = found.to_dict("records")
@@ -222,16 +213,10 @@ def test_without_a_key_there_is_nothing_and_slopes_need_enough_judges():
 
 @pytest.mark.parametrize("sets", [[], [data_set()]])
 def test_without_rows_every_frame_has_its_columns(sets):
-    measures = {
-        pairs.bias_by_opponent: pairs.BY_OPPONENT,
-        pairs.judge_ties: pairs.TIES,
-        pairs.exclusions: pairs.EXCLUSIONS,
-        pairs.example: pairs.EXAMPLE,
-        pairs.excess_table: pairs.EXCESS,
-        checks.planted: checks.PLANTED,
-        checks.recovery: checks.RECOVERY,
-        checks.oracle_agreement: checks.AGREEMENT,
-    }
+    measures = {pairs.bias_by_opponent: pairs.BY_OPPONENT, pairs.judge_ties: pairs.TIES}
+    measures |= {pairs.exclusions: pairs.EXCLUSIONS, pairs.example: pairs.EXAMPLE}
+    measures |= {pairs.excess_table: pairs.EXCESS, checks.planted: checks.PLANTED}
+    measures |= {checks.recovery: checks.RECOVERY, checks.oracle_agreement: checks.AGREEMENT}
     for measure, columns in measures.items():
         found = measure(sets)
         assert (found.empty, list(found)) == (True, columns)
