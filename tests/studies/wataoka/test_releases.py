@@ -81,13 +81,11 @@ def test_vicuna80_takes_the_order_from_the_file_name_and_leaves_out_an_earlier_r
     assert len(found["labels"]) == 2 * 10 * 3
 
 
-@pytest.mark.parametrize(
-    ("reader", "files"),
-    [(mt_bench, mt_bench_files(1)), (vicuna80, vicuna80_files(1)), (elobench, BATTLES)],
-)
-def test_an_unknown_judge_is_named(read, reader, files):
-    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'nobody' is unknown; choose"):
-        read(reader, files, "gpt-4", "nobody")
+def test_an_unknown_judge_is_named(read):
+    wanted = r"datasets\.set\.judges: 'nobody' is unknown; choose of gpt-4"
+    for reader, files in ((mt_bench, mt_bench_files(1)), (elobench, BATTLES)):
+        with pytest.raises(SelfprefError, match=wanted):
+            read(reader, files, "gpt-4", "nobody")
 
 
 def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read):
