@@ -29,8 +29,7 @@ from selfpref.studies.panickssery import stages as panickssery_stages
 from selfpref.studies.panickssery.read import articles
 from selfpref.studies.wataoka import lab as wataoka_lab
 from selfpref.studies.wataoka import stages as wataoka_stages
-from selfpref.studies.wataoka.read import hub as wataoka_hub
-from selfpref.studies.wataoka.read import llm_sp, releases
+from selfpref.studies.wataoka.read import releases
 from selfpref.studies.xu import read as xu_release
 from selfpref.studies.xu import stages as xu_stages
 from selfpref.studies.xu.read import requests
@@ -47,9 +46,9 @@ READERS: dict[str, dict[str, Reader]] = {
         "mt-bench": releases.mt_bench,
         "vicuna80": releases.vicuna80,
         "elobench": releases.elobench,
-        "llm-sp": llm_sp.read,
-        "mt-bench-hub": wataoka_hub.read,
-        "chatbot-arena": wataoka_hub.read,
+        "llm-sp": releases.llm_sp,
+        "mt-bench-hub": releases.hub,
+        "chatbot-arena": releases.hub,
         "prompts": datasets.prompts,
         "lab": wataoka_lab.read,
     },

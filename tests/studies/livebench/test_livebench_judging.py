@@ -24,21 +24,16 @@ WRITERS = ("anna", "bert", "carl")
 
 
 def items(number):
-    rows = [
-        {"item_id": f"own/{n}", "category": "list", "cluster": f"own/{n}", "metadata": "{}"}
-        | {"messages": [{"role": "user", "content": f"question {n}"}]}
-        for n in range(number)
-    ]
-    return fill(rows, "items", study="livebench", reference=None)
+    ids = [f"own/{n}" for n in range(number)]
+    asked = [[{"role": "user", "content": f"question {n}"}] for n in range(number)]
+    rows = pd.DataFrame({"item_id": ids, "cluster": ids, "messages": asked, "metadata": "{}"})
+    return fill(rows, "items", study="livebench", category="list", reference=None)
 
 
 def responses(number, writers=WRITERS):
-    rows = [
-        {"item_id": f"own/{n}", "responder": name, "text": f"{name} says {n}", "status": "ok"}
-        for n in range(number)
-        for name in writers
-    ]
-    return fill(rows, "responses", study="livebench")
+    rows = [(f"own/{n}", name, f"{name} says {n}") for n in range(number) for name in writers]
+    frame = pd.DataFrame(rows, columns=["item_id", "responder", "text"])
+    return fill(frame, "responses", study="livebench", status="ok")
 
 
 class Scripted:
@@ -58,28 +53,20 @@ class Scripted:
         return [Text(self.replies.pop(0), "ok") for _ in calls]
 
 
-def spread(labels, best):
-    return tuple(0.9 if label == best else 0.1 / (len(labels) - 1) for label in labels)
-
-
-def first_picker(text, labels):
-    return spread(labels, "A")
-
-
 def fan_of(name):
-    """Prefers one writer's response wherever it stands."""
+    """Prefers one writer's response wherever it stands; without a name, whatever stands first."""
 
     def rule(text, labels):
-        place = sorted(WRITERS, key=lambda writer: text.index(f"{writer} says")).index(name)
-        return spread(labels, labels[place])
+        order = sorted(WRITERS, key=lambda writer: text.find(f"{writer} says"))
+        best = labels[order.index(name) if name else 0]
+        return tuple(0.9 if label == best else 0.1 / (len(labels) - 1) for label in labels)
 
     return rule
 
 
-def votes(judge, rule, number, orders="cyclic", writers=WRITERS):
-    one = stages.Judge(judge, Scripted(rule), USE, 1)
-    made = stages.prefer(items(number), responses(number, writers), one, orders)
-    return validate(made, "verdicts", "test")
+def votes(judge, favourite, number, orders="cyclic"):
+    one = stages.Judge(judge, Scripted(fan_of(favourite)), USE, 1)
+    return validate(stages.prefer(items(number), responses(number), one, orders), "verdicts", "")
 
 
 def test_cyclic_orders_put_everyone_in_every_place_once_and_hang_on_content_alone():
@@ -87,15 +74,13 @@ def test_cyclic_orders_put_everyone_in_every_place_once_and_hang_on_content_alon
     assert [{*place} for place in zip(*orders, strict=True)] == [{*WRITERS}] * 3
     assert len(orders) == 3
     assert stages.presented("own/1", "anna", WRITERS[::-1], "seeded", 1) == orders[:1]
-    drawn = Counter(
-        stages.presented(f"own/{n}", "anna", WRITERS, "seeded", 1)[0] for n in range(600)
-    )
+    drawn = Counter(stages.presented(n, "anna", WRITERS, "seeded", 1)[0] for n in range(600))
     assert len(drawn) == 6
     assert min(drawn.values()) > 60
 
 
 def test_a_verdict_names_the_candidate_behind_the_letter_among_any_number():
-    table = votes("anna", fan_of("bert"), 8)
+    table = votes("anna", "bert", 8)
     assert len(table) == 24
     assert set(table["choice"]) == {"bert"}
     for names, p in zip(table["candidates"], table["probabilities"], strict=True):
@@ -103,8 +88,8 @@ def test_a_verdict_names_the_candidate_behind_the_letter_among_any_number():
 
 
 def test_a_habit_of_the_first_place_is_position_and_not_self_preference():
-    judges = {"anna": first_picker, "bert": fan_of("bert"), "carl": fan_of("anna")}
-    verdicts = pd.concat([votes(name, rule, 60) for name, rule in judges.items()])
+    favourites = {"anna": None, "bert": "bert", "carl": "anna"}
+    verdicts = pd.concat([votes(*each, 60) for each in favourites.items()])
     tables = {name: empty(name) for name in ("truths", "ratings", "audit")}
     tables |= {"items": items(60), "responses": responses(60), "verdicts": verdicts}
     panel = Panel(tables, 0.0, ClusterBootstrap(200, seed=1))
@@ -121,34 +106,30 @@ def test_a_habit_of_the_first_place_is_position_and_not_self_preference():
 GOOD = '{"marks": [1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1]}'
 
 
-def marked(replies, tries=1):
-    calls = Scripted(replies=replies)
-    one = stages.Judge("judge", calls, USE, 1)
-    table = stages.mark(items(1), responses(1, ("anna",)), one, tries)
-    (row,) = validate(table, "ratings", "test").itertuples()
-    return row, calls.asked
-
-
-def test_the_program_adds_up_the_marks_and_stops_at_the_first_answer():
-    row, _ = marked([f"Total: 11. {GOOD}"])
-    assert (row.score, row.status, len(row.marks)) == (9, "ok", TOP)
-    assert row.reply.startswith("Total")
-    for replies, asked, status in (
-        (["no", GOOD, "unused"], 2, "ok"),
-        (["no", "no", "no", GOOD], 3, "unparsable"),
-    ):
-        row, count = marked(replies, tries=3)
-        assert (count, row.status) == (asked, status)
+UNREADABLE = ["8 of 11", '{"marks": [1, 1, 0]}', GOOD.replace("1]", "2]"), GOOD[:-2], GOOD * 2]
 
 
 @pytest.mark.parametrize(
-    "reply",
-    ["8 of 11", '{"marks": [1, 1, 0]}', GOOD.replace("1]", "2]"), GOOD[:-2], f"{GOOD} {GOOD}"],
+    ("replies", "asked"),
+    [
+        # The program adds up the marks, and stops at the first answer.
+        ([f"Total: 11. {GOOD}"], 1),
+        (["no", GOOD, "unused"], 2),
+        # What cannot be read is missing and never zero.
+        *((["no", "no", reply, GOOD], 3) for reply in UNREADABLE),
+    ],
 )
-def test_marks_that_cannot_be_read_are_missing_and_never_zero(reply):
-    row, _ = marked([reply])
-    assert (row.status, row.marks) == ("unparsable", None)
-    assert pd.isna(row.score)
+def test_marks_are_added_up_or_missing(replies, asked):
+    calls = Scripted(replies=replies)
+    one = stages.Judge("judge", calls, USE, 1)
+    table = stages.mark(items(1), responses(1, ("anna",)), one, 3)
+    (row,) = validate(table, "ratings", "test").itertuples()
+    assert (calls.asked, row.reply) == (asked, replies[asked - 1])
+    if asked < 3:
+        assert (row.score, row.status, len(row.marks)) == (9, "ok", TOP)
+    else:
+        assert (row.status, row.marks) == ("unparsable", None)
+        assert pd.isna(row.score)
 
 
 @pytest.fixture
@@ -158,31 +139,38 @@ def stage(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     stages.STUDY.write("lab", "own", items=items(3), responses=responses(3))
 
-    def run(task, verdicts, **changed):
-        stages.STUDY.write("lab", "judges", verdicts=verdicts)
-        category = Contest(responders=list(WRITERS), judges=["anna", "bert"], tie_breaker="umpire")
-        contests = SimpleNamespace(
-            categories={"list": category.model_copy(update=changed)},
-            judge={"anna": USE},
-            tie_break={"umpire": USE},
-        )
-        named = SimpleNamespace(responder=None)
+    def run(task, model, **changed):
+        contest = {"responders": [*WRITERS], "judges": ["anna", "bert"], "tie_breaker": "umpire"}
+        categories = {"list": Contest(**{**contest, **changed})}
+        contests = SimpleNamespace(categories=categories, **{task: {model: USE}})
         params = SimpleNamespace(profile="lab", seed=1, livebench=contests)
-        params.models = {"anna": named, "umpire": named}
-        opened = lambda *_: nullcontext(Scripted(first_picker, [GOOD] * 9))  # noqa: E731
-        return stages.STAGES[task](params, "anna" if task == "judge" else "umpire", opened)
+        params.models = {model: SimpleNamespace(responder=None)}
+        opened = lambda *_: nullcontext(Scripted(fan_of(None), [GOOD] * 9))  # noqa: E731
+        return stages.STAGES[task](params, model, opened)
 
     return run
+
+
+def test_a_judge_reads_the_items_and_responders_of_its_category(stage):
+    made = stage("judge", "anna", start=1, end=2, responders=["anna", "carl"])
+    ratings, verdicts = made["ratings"], made["verdicts"]
+    assert ratings[["item_id", "responder"]].values.tolist() == [
+        ["own/1", "anna"],
+        ["own/1", "carl"],
+    ]
+    assert (len(verdicts), {*verdicts["item_id"]}) == (2, {"own/1"})
+    for part, other in (("score", "verdicts"), ("prefer", "ratings")):
+        made = stage("judge", "anna", **{part: False})
+        assert [name for name, rows in made.items() if len(rows)] == [other]
 
 
 @pytest.mark.parametrize(
     ("first", "ends", "calls"), [("anna", {"no majority": 3}, 3), ("bert", {"majority": 3}, 0)]
 )
 def test_a_tie_breaker_is_asked_where_the_judges_reach_no_majority(stage, first, ends, calls):
-    rules = {"anna": fan_of(first), "bert": fan_of("bert")}
-    cast = pd.concat([votes(name, rule, 3, "seeded") for name, rule in rules.items()])
-    made = stage("tie_break", cast)
+    cast = pd.concat([votes("anna", first, 3, "seeded"), votes("bert", "bert", 3, "seeded")])
+    stages.STUDY.write("lab", "judges", verdicts=cast)
+    made = stage("tie_break", "umpire")
     assert made["dropped"].loc["list"].to_dict() == ends
-    assert validate(made["tie-breaks"], "verdicts", "test")["variant"].tolist() == [
-        *["tie-break"] * calls
-    ]
+    breaks = validate(made["tie-breaks"], "verdicts", "test")
+    assert breaks["variant"].tolist() == ["tie-break"] * calls

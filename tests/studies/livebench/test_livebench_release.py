@@ -9,7 +9,6 @@ from conftest import REPOSITORY, STAGED, entry, pin
 from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_files, log_cell
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import excess, panel
 from selfpref.studies.livebench.read import release, stem
@@ -49,8 +48,6 @@ def test_the_thinking_variant_keeps_the_name_and_its_id_is_told_and_judges_can_b
     assert models["math"] == "gemini/gemini-2.0-flash-thinking-exp"
     assert set(found["responses"]["responder"]) == set(NAMES)
     assert {*found["verdicts"]["judge"], *found["ratings"]["judge"]} == {"o3-mini"}
-    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'nobody' is unknown; choose"):
-        read(livebench_files(1), ["nobody"])
 
 
 def test_totals_are_read_again_where_the_release_cut_a_sum(read):
@@ -120,36 +117,31 @@ def test_a_call_without_a_decision_and_a_blank_choice_have_failed(read):
     assert lost[["judge", "choice"]].isna().values.tolist() == [[False, True]]
 
 
-def test_questions_that_differ_in_form_share_a_cluster():
-    asks = "Compute the mean of ${1, 2}$. Please put your final answer in a $\\boxed{}$."
-    exact = "Compute the mean of  ${1, 2}$. Please give an exact answer (for example, $2$)."
-    assert stem(asks) == stem(exact) == "Compute the mean of ${1, 2}$."
-    one = "Add. $\\textbf{(A) }1\\qquad\\textbf{(B) }2$ If you cannot, guess."
-    two = "Add. $\\textbf{(A) }2\\qquad\\textbf{(B) }1$ If you cannot, guess."
-    assert stem(one) == stem(two) == "Add."
-    code = "### Instructions: be brief\n### Question:\nSort it.\n### Format: starter"
-    assert stem(code) == stem("### Instructions: go on\n### Question:\nSort it.\n### Format: x")
-    assert stem("One thing.") != stem("Another thing.")
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ("Take ${1}$. Please put your final answer in a $\\boxed{}$.", "Take ${1}$."),
+        ("Take  ${1}$. Please give an exact answer (for example, $2$).", "Take ${1}$."),
+        ("Add. $\\textbf{(A) }1\\qquad\\textbf{(B) }2$ If you cannot, guess.", "Add."),
+        ("### Instructions: be brief\n### Question:\nSort it.\n### Format: x", "Sort it."),
+        ("Another thing.", "Another thing."),
+    ],
+)
+def test_questions_that_differ_in_form_share_a_cluster(asked, wanted):
+    assert stem(asked) == wanted
 
 
 def test_released_numbers_in_git():
     """What the recorded profile last wrote holds the numbers that the release prints."""
-    folder = STAGED / "figures/recorded/livebench"
-    shares = pd.read_csv(folder / "preference_shares.csv")
-    whole = shares.query("category == 'instruction_following' and task == 'all'")
-    table = whole.pivot(index="judge", columns="responder", values="share").loc[NAMES, NAMES]
-    assert (100 * table).round(1).values.tolist() == [
-        [64.5, 27.5, 8.0],
-        [14.0, 67.0, 19.0],
-        [8.5, 59.0, 32.5],
-    ]
-    assert set(whole["n"]) == {200}
-    votes = pd.read_csv(folder / "majority_vote.csv").query("category == 'instruction_following'")
-    released = votes.query("rule == 'released'").set_index("responder")["share"]
-    assert (100 * released[NAMES]).round(1).tolist() == [27.5, 56.5, 16.0]
-    checks = pd.read_csv(folder / "checks.csv")
+    checks = pd.read_csv(STAGED / "figures/recorded/livebench/checks.csv")
     assert len(checks) == 234
     assert checks["difference"].abs().max() <= 0.05
+    whole = checks.query("category == 'instruction_following' and task == 'all'")
+    table = whole.pivot(index="judge", columns="responder", values="recomputed")
+    # The vote, then Claude, Gemini and o3-mini of the same.
+    vote, *shares = table.round(1).values.tolist()
+    assert vote == [56.5, 16.0, 27.5]
+    assert shares == [[67.0, 19.0, 14.0], [59.0, 32.5, 8.5], [27.5, 8.0, 64.5]]
 
 
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/livebench.csv")

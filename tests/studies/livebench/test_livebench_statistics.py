@@ -31,10 +31,8 @@ KEYS = ("strict", "tolerant")
 
 
 def verdict(item, judge, choice, candidates=NAMES, variant="plain", status="ok"):
-    return {"item_id": item, "judge": judge, "variant": variant, "candidates": list(candidates)} | {
-        "choice": choice,
-        "status": status,
-    }
+    row = {"item_id": item, "judge": judge, "variant": variant, "candidates": list(candidates)}
+    return row | {"choice": choice, "status": status}
 
 
 def votes(by_item):

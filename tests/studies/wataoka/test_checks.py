@@ -51,36 +51,28 @@ def test_checks_are_of_the_data_sets_and_judges_at_hand():
     found = checks.checks([data_set("vicuna80", votes, verdicts)], PUBLISHED)
     found = found.set_index(["judge", "quantity"])
     assert set(found["item"]) == {"win rate"}
-    assert found["recomputed"].to_dict() == {
-        ("human", "gpt-4"): 0.625,
-        ("human", "bard"): 0.375,
-        ("gpt-4", "gpt-4"): 1.0,
-        ("gpt-4", "bard"): 0.0,
-    }
+    assert found["recomputed"].xs("human").to_dict() == {"gpt-4": 0.625, "bard": 0.375}
     assert found.loc[("gpt-4", "gpt-4"), "difference"] == pytest.approx(1 - 0.85625)
 
 
-def votes_of(name, p, annotators, rng):
-    """A pair an item with gpt-4's response, and votes for it with its own probability."""
-    votes = [
-        (number, "gpt-4", "other", "gpt-4" if rng.random() < chance else "other", str(who))
-        for number, chance in enumerate(p)
-        for who in range(annotators)
+def test_another_person_in_the_judges_place_is_found_from_two_sets_of_votes():
+    single = [(n, "gpt-4", "other", "gpt-4" if n < 8 else "other") for n in range(10)]
+    double = [("gpt-4", "gpt-4")] * 4 + [("gpt-4", "other")] * 2 + [("other", "other")] * 2
+    every = [
+        (n, who, vote)
+        for n, both in enumerate(double)
+        for who, vote in zip("pq", both, strict=True)
     ]
-    return data_set(name, votes)
-
-
-def test_another_person_in_the_judges_place_is_found_from_two_sets_of_votes(rng):
-    # Beta(3.2, 0.8) and Beta(2, 2) spread alike: rho = 1 / (a + b + 1).
-    arena = votes_of("arena", rng.beta(3.2, 0.8, 4000), 1, rng)
-    other = votes_of("other", rng.beta(2, 2, 4000), 3, rng)
+    other = data_set("other", [(n, "gpt-4", "other", vote, who) for n, who, vote in every])
+    arena = data_set("arena", [*single, (10, "gpt-4", "other", "tie")])
     (row,) = checks.without_self([arena, other], PAPER).to_dict("records")
-    assert (row["votes_of"], row["n"], row["n_two_votes"]) == ("other", 4000, 4000)
-    assert row["win_rate"] == pytest.approx(0.8, abs=0.02)
-    assert row["agreement_beyond_chance"] == pytest.approx(1 / 5, abs=0.03)
-    truth = (2 * 0.8 - 1) * (1 - 1 / 5)
-    assert row["eo_without_self_lo"] < truth < row["eo_without_self_hi"]
-    assert row["share_of_printed"] == pytest.approx(row["eo_without_self"] / 0.520438)
+    assert (row["votes_of"], row["n"], row["n_two_votes"]) == ("other", 10, 8)
+    # Of eight pairs two differ; ten of 16 votes are for GPT-4.
+    rho = 1 - (2 / 8) / (2 * 10 / 16 * 6 / 16)
+    eo = (2 * 0.8 - 1) * (1 - rho)
+    found = [row[name] for name in checks.VALUES]
+    assert found == pytest.approx([0.8, rho, eo, eo / 0.520438])
+    assert row["eo_without_self_lo"] < eo < row["eo_without_self_hi"]
     # Without Arena, another set or the paper's counts there is nothing to say.
     for sets, paper in (([other], PAPER), ([arena], PAPER), ([arena, other], PAPER.iloc[:0])):
         assert checks.without_self(sets, paper).empty

@@ -10,10 +10,9 @@ from conftest import pin, reference_files
 pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
 from selfpref.params import Dataset
 from selfpref.studies.registry import READERS
-from selfpref.studies.wataoka.read import hub
+from selfpref.studies.wataoka.read import releases
 
 
 def said(*texts):
@@ -55,11 +54,10 @@ def findings(found):
 
 def test_a_vote_is_on_the_last_turn_and_every_turn_is_an_item(read):
     long = {"conversation_a": said("list", "a1", "more", "a2"), "turn": 2, "winner": "model_b"}
-    rows = [
-        battle(1, conversation_b=said("list", "b1", "more", ""), **long),
-        battle(2, conversation_a=said("list", "a"), conversation_b=said("list", "b")),
-    ]
-    found = read(rows)
+    short = {"conversation_a": said("list", "a"), "conversation_b": said("list", "b")}
+    found = read(
+        [battle(1, conversation_b=said("list", "b1", "more", ""), **long), battle(2, **short)]
+    )
     one, two, other = f"set/{1:032x}/1", f"set/{1:032x}/2", f"set/{2:032x}/1"
     items = found["items"].set_index("item_id")
     assert [m["content"] for m in items.loc[two, "messages"]] == ["list", "more"]
@@ -74,15 +72,10 @@ def test_a_vote_is_on_the_last_turn_and_every_turn_is_an_item(read):
 
 
 def test_odd_rows_are_counted_and_left_out(read):
-    rows = [
-        battle(0, winner="nobody"),
-        battle(1, model_b="gpt-4"),
-        battle(2, conversation_a=said("q", "a", "q")),
-        battle(3, conversation_b=said("another question?", "b")),
-        battle(6, turn=3),
-        battle(6, model_a="dolly-v2-12b"),
-    ]
-    found = read(rows)
+    odd = {"winner": "nobody"}, {"model_b": "gpt-4"}, {"conversation_a": said("q", "a", "q")}
+    odd += ({"conversation_b": said("another question?", "b")},)
+    rows = [battle(number, **changed) for number, changed in enumerate(odd)]
+    found = read([*rows, battle(6, turn=3), battle(6, model_a="dolly-v2-12b")])
     assert findings(found) == {"left out: no vote on one dialogue with two models": 4}
     stem = f"set/{6:032x}"
     assert sorted(found["labels"]["item_id"]) == [f"{stem}-2/1", f"{stem}/1"]
@@ -98,31 +91,25 @@ def vote(question, turn, **changed):
     return row | changed
 
 
-@pytest.fixture
-def references(tmp_path, monkeypatch):
-    """FastChat's questions and reference answers, in words of this test."""
+def test_mt_bench_votes_belong_to_their_turn_and_mathematics_has_references(
+    read, tmp_path, monkeypatch
+):
+    # FastChat's questions and reference answers, in words of this test.
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
     files = reference_files({81: "writing", 111: "math"})
     source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "references.csv")
-    monkeypatch.setattr(hub, "FASTCHAT", source)
-
-
-def test_mathematics_has_a_reference_answer_for_every_turn(read, references):
-    found = read([vote(81, 2), vote(111, 1), vote(111, 2)], "mt-bench-hub", "human")
-    items = found["items"].set_index("item_id")
-    # Writing has an answer in the file as well, which no judge is to read.
-    assert items["reference"].isna().tolist() == [False, False, True, True]
-    known = items["reference"].dropna().map(json.loads).tolist()
-    assert known == [["reference 111.1"], ["reference 111.1", "reference 111.2"]]
-
-
-def test_mt_bench_votes_belong_to_their_turn(read, references):
+    monkeypatch.setattr(releases, "FASTCHAT", source)
     tie = vote(81, 1, judge="expert_0", winner="tie")
-    rows = [vote(81, 2), tie, vote(81, 1, judge="expert_0"), vote(81, 3)]
+    rows = [vote(81, 2), tie, vote(81, 1, judge="expert_0"), vote(81, 3), vote(111, 2)]
     found = read(rows, "mt-bench-hub", "human")
-    assert list(found["items"]["item_id"]) == ["set/81/1", "set/81/2"]
-    assert set(found["items"]["cluster"]) == {"set/81"}
+    items = found["items"].set_index("item_id")
+    assert items["cluster"].tolist() == ["set/111"] * 2 + ["set/81"] * 2
+    # Writing has an answer in the file as well, which no judge is to read.
+    known = items["reference"].dropna().map(json.loads).to_dict()
+    both = ["reference 111.1", "reference 111.2"]
+    assert known == {"set/111/1": both[:1], "set/111/2": both}
     assert found["labels"][["item_id", "repeat", "label"]].values.tolist() == [
+        ["set/111/2", 0, "b"],
         ["set/81/1", 0, "tie"],
         ["set/81/1", 1, "b"],
         ["set/81/2", 0, "b"],
@@ -149,5 +136,3 @@ def test_a_sample_has_as_many_dialogues_of_each_judge_in_any_order(read):
     counts, _, _ = drawn(rows, 10, judges=judges)
     assert counts == {"gpt-4": 10, "koala-13b": 5, "vicuna-13b": 5}
     assert findings(read(rows, judges=judges)) == {"left out by `judges`": 1}
-    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'koala' is unknown; choose"):
-        read(rows, judges=["koala"])

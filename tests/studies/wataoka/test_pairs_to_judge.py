@@ -6,25 +6,13 @@ from selfpref.studies.wataoka import stages
 
 RESPONDERS = ["gpt", "me", "vicuna"]
 ITEMS = [f"set/{number}" for number in range(6)]
-WRITTEN = pd.DataFrame(
-    [("wataoka", item, name, "") for item in ITEMS for name in RESPONDERS],
-    columns=["study", "item_id", "responder", "text"],
-)
-
-
-def labelled(*pairs):
-    """Votes on pairs, each by two people, who read them in different orders."""
-    sides = [side for pair in pairs for side in (pair, pair[::-1])]
-    return pd.DataFrame(
-        [("wataoka", item, *side) for item in ITEMS for side in sides],
-        columns=["study", "item_id", "responder_a", "responder_b"],
-    )
-
-
-# What is labelled and has no text cannot be read.
-LABELS = labelled(("vicuna", "gpt"), ("gpt", "untold"))
-
-
+WRITTEN = pd.MultiIndex.from_product([["wataoka"], ITEMS, RESPONDERS, [""]]).to_frame()
+WRITTEN = WRITTEN.set_axis(["study", "item_id", "responder", "text"], axis=1)
+# Votes on pairs, each by two people, who read them in different orders. What is labelled and has no
+# text cannot be read.
+SIDES = pd.DataFrame([("vicuna", "gpt"), ("gpt", "vicuna"), ("gpt", "untold"), ("untold", "gpt")])
+SIDES.columns = ["responder_a", "responder_b"]
+LABELS = pd.DataFrame({"study": "wataoka", "item_id": ITEMS}).merge(SIDES, "cross")
 NONE = LABELS.iloc[:0]
 
 
@@ -32,12 +20,10 @@ def said(*turns):
     return [{"role": "user", "content": text} for text in turns]
 
 
-def questions(items):
-    return pd.DataFrame({"item_id": items, "messages": [said("why?") for _ in items]})
+QUESTIONS = pd.DataFrame({"item_id": ITEMS, "messages": [said("why?")] * len(ITEMS)})
 
 
-def read(labels, which, items=None, written=WRITTEN):
-    items = questions(ITEMS) if items is None else items
+def read(labels, which, items=QUESTIONS, written=WRITTEN):
     found = stages._to_judge(items, labels, written, "me", which)
     sides = [sorted(pair) for pair in found[["responder_a", "responder_b"]].itertuples(index=False)]
     return [(item, *pair) for item, pair in zip(found["item_id"], sides, strict=True)]
@@ -67,9 +53,8 @@ def test_own_pairs_and_all_pairs_are_read_labelled_or_not():
 
 
 def test_a_turn_before_another_is_judged_only_where_people_voted_on_it():
-    items = pd.DataFrame(
-        {"item_id": ["set/d/1", "set/d/2"], "messages": [said("a"), said("a", "b")]}
-    )
+    turns = {"set/d/1": said("a"), "set/d/2": said("a", "b")}
+    items = pd.DataFrame(turns.items(), columns=["item_id", "messages"])
     written = pd.concat([WRITTEN.head(3).assign(item_id=item) for item in items["item_id"]])
     assert {item for item, *_ in read(NONE, "own", items, written)} == {"set/d/2"}
     voted = LABELS.head(1).assign(item_id="set/d/1")

@@ -1,16 +1,27 @@
 """Readers of pairs on small releases of the same layout: MT-Bench, Vicuna-80, Arena battles."""
 
+import json
+
 import elobench_release
+import llm_sp_release
 import pandas as pd
 import pytest
 from conftest import STAGED, entry, lines, mt_bench_files, pin, vicuna80_files
 from elobench_release import LEFT_OUT, N_BATTLES, battle
+from llm_sp_release import JUDGES, OPPONENTS, path, row
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
+from selfpref.params import Params
+from selfpref.params.studies import Wataoka
+from selfpref.params.uses import Label
+from selfpref.studies.wataoka import STUDY
+from selfpref.studies.wataoka.labels import label
 from selfpref.studies.wataoka.read import releases
-from selfpref.studies.wataoka.read.releases import elobench, mt_bench, vicuna80
+from selfpref.studies.wataoka.read.releases import elobench, llm_sp, mt_bench, vicuna80
 
+JUDGE, OTHER = JUDGES[0], OPPONENTS[0]
+PLACE = path("math500", JUDGE, OTHER)
 BATTLES = elobench_release.files(*elobench_release.rows())
 
 
@@ -70,13 +81,11 @@ def test_vicuna80_takes_the_order_from_the_file_name_and_leaves_out_an_earlier_r
     assert len(found["labels"]) == 2 * 10 * 3
 
 
-@pytest.mark.parametrize(
-    ("reader", "files"),
-    [(mt_bench, mt_bench_files(1)), (vicuna80, vicuna80_files(1)), (elobench, BATTLES)],
-)
-def test_an_unknown_judge_is_named(read, reader, files):
-    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'nobody' is unknown; choose"):
-        read(reader, files, "gpt-4", "nobody")
+def test_an_unknown_judge_is_named(read):
+    wanted = r"datasets\.set\.judges: 'nobody' is unknown; choose of gpt-4"
+    for reader, files in ((mt_bench, mt_bench_files(1)), (elobench, BATTLES)):
+        with pytest.raises(SelfprefError, match=wanted):
+            read(reader, files, "gpt-4", "nobody")
 
 
 def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read):
@@ -94,8 +103,8 @@ def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read):
 def test_a_tie_of_any_kind_is_a_tie_what_cannot_be_read_is_missing_and_a_question_a_cluster(read):
     human, judged = elobench_release.rows()
     human[1]["winner"] = "tie (bothbad)"
-    for row, winner in enumerate(("tie(all bad)", "tie", "", "invalid", "model_a")):
-        judged[row]["winner"] = winner
+    for number, winner in enumerate(("tie(all bad)", "tie", "", "invalid", "model_a")):
+        judged[number]["winner"] = winner
     judged[7]["question"] = judged[2]["question"]
     found = read(elobench, elobench_release.files(human, judged))
     first = found["verdicts"].set_index("item_id").loc[[f"set/{row}" for row in range(5)]]
@@ -104,6 +113,99 @@ def test_a_tie_of_any_kind_is_a_tie_what_cannot_be_read_is_missing_and_a_questio
     assert found["labels"].set_index("item_id")["label"]["set/1"] == "tie"
     clusters = found["items"].set_index("item_id")["cluster"]
     assert clusters["set/7"] == clusters["set/2"] != clusters["set/3"]
+
+
+def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
+    found = read(llm_sp, llm_sp_release.files())
+    assert {*found["items"]["item_id"].str.split("/").str[0]} == {
+        "set-math",
+        "set-mbpp",
+        "set-mmlu",
+    }
+    assert len(found["items"]) == 12
+    assert len(found["responses"]) == len(found["truths"]) == 3 * 3 * 4
+    texts = found["responses"].set_index(["item_id", "responder"])["text"]
+    assert texts["set-mmlu/q1", JUDGE] == f"{JUDGE} on 1"
+
+
+def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(
+    read, tmp_path, monkeypatch
+):
+    # The judge is right in the first two questions, the other in the third; in the fourth nobody.
+    answers = [("C", "A", True, False), ("C", "C", True, True), ("A", "B", False, True)]
+    answers.append(("A", "A", False, False))
+    rows = [
+        row(n, JUDGE, OTHER)
+        | {"assistent_1_answer": f"The answer is {one}", "assistent_1_is_correct": first}
+        | {"assistent_2_answer": f"({two})", "assistent_2_is_correct": second}
+        for n, (one, two, first, second) in enumerate(answers)
+    ]
+    found = read(llm_sp, {path("mmlu", JUDGE, OTHER): lines(*rows)})
+    held = [json.loads(one).get("key") for one in found["items"]["metadata"]]
+    assert held == ["C", "C", "B", None]
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    STUDY.write("live", "sp", **found)
+    said = {"q0": "(C)", "q1": "I do not know", "q2": "A. is it", "q3": "(A)"}
+    mine = [{"item_id": f"set-mmlu/{n}", "responder": "me", "text": t} for n, t in said.items()]
+    STUDY.write("live", "me", responses=tables.fill(mine, "responses", study="wataoka"))
+    use = Wataoka.model_construct(label={"sp": Label(source="source.csv", by="key")})
+    made = label(Params.model_construct(profile="live", wataoka=use), "sp")
+    # No option is named in the second, and no key is known in the fourth.
+    rows = made["labels"][["item_id", "responder_a", "responder_b", "label", "annotator"]]
+    assert sorted(rows.to_numpy().tolist()) == [
+        ["set-mmlu/q0", "me", JUDGE, "tie", "key"],
+        ["set-mmlu/q0", "me", OTHER, "a", "key"],
+        ["set-mmlu/q2", "me", JUDGE, "tie", "key"],
+        ["set-mmlu/q2", "me", OTHER, "b", "key"],
+    ]
+    assert made["truths"].set_index("item_id")["score"].to_dict() == {
+        "set-mmlu/q0": 1.0,
+        "set-mmlu/q2": 0.0,
+    }
+
+
+def test_the_key_prefers_the_right_answer_and_truths_tell_two_right_from_two_wrong(read):
+    found = read(llm_sp, {PLACE: lines(*(row(n, JUDGE, OTHER) for n in range(4)))})
+    labels = found["labels"]
+    assert labels["label"].tolist() == ["a", "b", "tie", "tie"]
+    assert {*labels["annotator"]} == {"key"}
+    assert {*labels["responder_a"]} == {JUDGE}
+    truths = found["truths"].set_index(["item_id", "responder"])["score"]
+    assert truths["set-math/q2", JUDGE] == truths["set-math/q2", OTHER] == 1
+    assert truths["set-math/q3", JUDGE] == truths["set-math/q3", OTHER] == 0
+
+
+def test_probabilities_stand_by_the_texts_as_each_order_has_them(read):
+    found = read(llm_sp, {PLACE: lines(*(row(n, JUDGE, OTHER) for n in range(4)))})["verdicts"]
+    assert found["order_known"].all()
+    told = {
+        (one["item_id"][-2:], one["candidates"][0]): (one["probabilities"], one["choice"])
+        for one in found.to_dict("records")
+    }
+    assert told["q0", JUDGE] == ([0.75, 0.25], JUDGE)
+    # Swapped, B is the judge's own.
+    assert told["q0", OTHER] == ([0.25, 0.75], JUDGE)
+    assert told["q1", OTHER] == ([0.75, 0.125], OTHER)
+    assert told["q2", JUDGE] == ([0.25, 0.25], "tie")
+    assert (found["mass"] == 1).all()
+
+
+def test_what_misleads_in_a_file_is_counted_and_a_row_without_a_score_is_no_tie(read):
+    rows = [row(n, JUDGE, OTHER) for n in range(4)]
+    rows[0]["game_1_spb_score"] = None
+    rows[1]["assistent_1_answer"] = rows[1]["assistent_2_answer"]
+    rows[2]["game_1_output"] = "The"
+    found = read(llm_sp, {PLACE: lines(*rows)})
+    told = found["audit"].query(f"file == 'set-math/{JUDGE}'").set_index("finding")["affected"]
+    assert told["order 1: no score"] == told["both texts are the same"] == 1
+    assert told["order 1: stored output is no label"] == 1
+    assert told["order 2: stored label is not the likeliest"] == 3
+    verdict = found["verdicts"].query("item_id == 'set-math/q0'")
+    lost = verdict[[names[0] == JUDGE for names in verdict["candidates"]]].iloc[0]
+    assert lost["status"] == "unparsable"
+    assert pd.isna(lost["choice"])
+    assert lost["probabilities"] is None
 
 
 def test_released_numbers_in_git():

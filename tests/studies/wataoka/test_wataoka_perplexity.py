@@ -11,13 +11,7 @@ from judged_sets import data_set
 from selfpref import tables
 from selfpref.statistics.judged import Judged
 from selfpref.studies.wataoka import perplexity
-from selfpref.studies.wataoka.perplexity import (
-    OUTSIDE,
-    bin_edges,
-    entering,
-    pair_differences,
-    turned,
-)
+from selfpref.studies.wataoka.perplexity import OUTSIDE, bin_edges, entering, pair_differences
 
 
 def read(item, judge, responder, nats, **changed):
@@ -43,7 +37,7 @@ def test_a_is_drawn_whoever_judges_and_turns_x_wins_and_quality_together():
     assert 60 < found["own_is_b"].sum() < 140
     assert (found["x"].lt(0) != found["own_is_b"]).all()
     # Alone it is the judge's own.
-    own = turned(found, found["own_is_b"])
+    own = perplexity.turned(found, found["own_is_b"])
     assert (own[["x", "judge_wins", "human_wins"]] == [-2, 1, 1]).all(axis=None)
     rows = [(str(n), "b", "c", "a", 0.5, 1.0) for n in range(40)]
     quality = values(40, b=0.9, c=0.4)
@@ -160,14 +154,12 @@ def test_where_nobody_voted_the_judge_stands_alone_and_nothing_is_controlled_for
 
 
 def test_own_texts_are_told_from_others_by_row_and_by_column():
+    judges = ("a", "b", "onlooker")
     rows = [
         read(item, judge, who, 2.0 if judge == who else 4.0, conditional=given)
-        for item in range(3)
-        for judge in ("a", "b", "onlooker")
-        for who in ("a", "b")
-        for given in (True, False)
+        for item, judge, who, given in product(range(3), judges, ("a", "b"), (True, False))
     ]
-    verdicts = [(n, judge, "a", "b", "a") for n in range(3) for judge in ("a", "b", "onlooker")]
+    verdicts = [(n, judge, "a", "b", "a") for n, judge in product(range(3), judges)]
     found = perplexity.log_perplexity([data_set(verdicts=verdicts, perplexities=rows)])
     table = found[found["conditional"]].set_index(["judge", "view"])
     for judge, view in (("a", "judge"), ("a", "text"), ("b", "judge")):

@@ -95,7 +95,8 @@ def holm(p: "pd.Series[float]") -> "pd.Series[float]":
 def excess(panel: Panel) -> pd.DataFrame:
     """Excess of every judge that responds: `category, task, judge, excess, lo, hi, p_holm, n`."""
     rows, by = with_all(pairs(panel), "task"), [*PLACE, "judge"]
-    table, boot = panel.means(rows, by, "d", "excess"), panel.bootstrap
+    table = panel.means(rows, by, "d", "excess").rename(columns={"mean": "excess"})
+    boot = panel.bootstrap
     p = [
         sign_flip_p(
             cluster_sums(part["d"], part["cluster"]),
@@ -104,7 +105,6 @@ def excess(panel: Panel) -> pd.DataFrame:
         )
         for key, part in rows.groupby(by)
     ]
-    table = table.rename(columns={"mean": "excess"})
     table.insert(6, "p_holm", np.array(p, dtype=float))
     family = table["judge"].mask(table["task"].eq(ALL), ALL)
     return in_order(table.assign(p_holm=table.groupby(family)["p_holm"].transform(holm)))
@@ -130,7 +130,7 @@ def by_orders(panel: Panel) -> pd.DataFrame:
         parts = {
             "own": one.shares(both, ["judge"], "own"),
             "excess": one.means(both, ["judge"], "d", "excess", orders),
-            "first": place[place["quantity"].eq(of.FIRST) & place["category"].eq(ALL)],
+            "first": place.query("quantity == @of.FIRST and category == @ALL"),
         }
         table = parts["own"][["judge", "n"]].assign(orders=orders)
         for name, part in parts.items():
@@ -185,7 +185,7 @@ def kinds(panel: Panel) -> pd.DataFrame:
     wide = known.pivot(index=["item_id", "scoring"], columns="responder", values="score").dropna()
     best = {judge: wide.drop(columns=judge).max(axis=1) for judge in wide}
     gap = wide - pd.DataFrame(best, wide.index, wide.columns)
-    rows = gap.stack().rename("gap").rename_axis(["item_id", "scoring", "judge"]).reset_index()
+    rows = gap.rename_axis(columns="judge").stack().rename("gap").reset_index()
     which = np.select([rows["gap"] < -width, rows["gap"] > width], [KINDS[0], KINDS[2]], KINDS[1])
     return rows.drop(columns="gap").assign(kind=which)
 

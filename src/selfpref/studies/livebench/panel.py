@@ -71,7 +71,6 @@ CHECKS = [
     *("item", *PLACE, "judge", "responder", "published", "recomputed", "difference"),
     *("source", "place", "how_read"),
 ]
-
 # By rule, whose calls end what has no majority.
 CALLS = {"released": RELEASED, "corrected": BREAK}
 ALONE, WITHOUT = "two-of-three", "leave-self-out"
@@ -137,14 +136,13 @@ class Panel:
     @cached_property
     def verdicts(self) -> pd.DataFrame:
         """Preferences among candidates, with category, task and cluster."""
-        verdicts = self.tables["verdicts"]
-        chosen = verdicts[verdicts["task"].eq("preference")].drop(columns="task")
+        chosen = self.tables["verdicts"].query("task == 'preference'").drop(columns="task")
         return chosen.merge(self.items, on="item_id")
 
     @cached_property
     def choices(self) -> pd.DataFrame:
         """One row an item and judge, as `settled` returns them."""
-        return settled(self.verdicts[self.verdicts["variant"].eq(VOTE)])
+        return settled(self.verdicts.query("variant == @VOTE"))
 
     @cached_property
     def ballots(self) -> pd.DataFrame:
@@ -174,9 +172,8 @@ class Panel:
         """The mean of a column in each group: `by, mean, lo, hi, n`; streams `names`, then key."""
         found = []
         for key, part in rows.groupby(by):
-            words = (*names, *map(str, key))
-            one = self.bootstrap.mean(part[value], part["cluster"], *words)
-            found.append((*key, one.value, one.lo, one.hi, part[value].count()))
+            one = self.bootstrap.mean(part[value], part["cluster"], *names, *map(str, key))
+            found.append((*key, *one[:3], part[value].count()))
         return pd.DataFrame(found, columns=[*by, "mean", "lo", "hi", "n"])
 
 
@@ -206,14 +203,14 @@ def counted(panel: Panel) -> pd.DataFrame:
     `keyed` are items with objective scores, `failed` ratings without a total.
     """
     ratings, items = panel.tables["ratings"], panel.items["item_id"]
-    failed = ratings.loc[ratings["status"].ne("ok"), "item_id"].value_counts()
+    failed = items.map(ratings.loc[ratings["status"].ne("ok"), "item_id"].value_counts())
     rows = panel.items.assign(
         keyed=items.isin(panel.tables["truths"]["item_id"]),
-        failed=items.map(failed).fillna(0).astype(int),
+        failed=failed.fillna(0).astype(int),
     )
-    columns = {"items": ("item_id", "size"), "clusters": ("cluster", "nunique")}
-    columns |= {name: (name, "sum") for name in ("keyed", "failed")}
-    return in_order(with_all(rows, "task").groupby(PLACE).agg(**columns).reset_index())
+    by = with_all(rows, "task").groupby(PLACE)
+    counts = by.agg(items=("item_id", "size"), clusters=("cluster", "nunique"))
+    return in_order(counts.join(by[["keyed", "failed"]].sum()).reset_index())
 
 
 def models(panel: Panel) -> pd.DataFrame:
@@ -253,7 +250,7 @@ def _readings(panel: Panel) -> pd.DataFrame:
     rows = votes.reset_index(drop=True).rename_axis("verdict").explode("candidates").reset_index()
     rows = rows.rename(columns={"candidates": "responder"})
     texts = panel.tables["responses"].query("step == 0 and sample == 0")
-    rows = rows.merge(texts[["item_id", "responder", "text"]], "left", ["item_id", "responder"])
+    rows = rows.merge(texts[["item_id", "responder", "text"]], "left")
     # What is not known is nobody's copy.
     said = rows["text"].str.split().str.join(" ").fillna("\0" + rows["responder"].astype("str"))
     by_verdict = rows.groupby("verdict")
@@ -274,10 +271,10 @@ def position(panel: Panel) -> pd.DataFrame:
     `n` counts verdicts, `items` the items that they are about (for copies: all with so many).
     """
     read, choices = _readings(panel), panel.choices
-    several = choices[choices["orders"].gt(1) & choices["choice"].notna()]
+    several = choices.dropna(subset="choice").query("orders > 1")
     moved = several.assign(quantity=CHANGED, hit=several["outcome"].eq("unstable").astype(float))
     chosen = read[read["picked"]].assign(quantity=FIRST, hit=lambda rows: rows["first"], copies=1)
-    copies = read[read["copies"].gt(1)]
+    copies = read.query("copies > 1")
     copies = copies.assign(
         quantity="earliest of " + copies["copies"].astype(str) + " copies",
         hit=copies["earliest"].where(copies["picked"]),
@@ -289,14 +286,13 @@ def position(panel: Panel) -> pd.DataFrame:
         groups = rows.groupby(by).agg(items=("item_id", "nunique"), chance=("chance", "mean"))
         shares = panel.shares(rows, by, "hit").assign(**groups.reset_index()[["items", "chance"]])
         changed = panel.shares(moved.assign(**scope), ["category", "judge", "quantity"], "hit")
-        found += [shares[shares["n"].gt(0)], changed.assign(items=changed["n"], chance=0.0)]
+        found += [shares.query("n > 0"), changed.assign(items=changed["n"], chance=0.0)]
     return pd.concat(found, ignore_index=True)[POSITION]
 
 
 def rated(panel: Panel) -> pd.DataFrame:
     """The mean total over repeats of each response: `item_id, responder, judge, score`, ..."""
-    ratings = panel.tables["ratings"]
-    rows = ratings[ratings["task"].eq("rubric") & ratings["status"].eq("ok")]
+    rows = panel.tables["ratings"].query("task == 'rubric' and status == 'ok'")
     key = ["item_id", "responder", "judge"]
     return rows.groupby(key, as_index=False)["score"].mean().merge(panel.items, on="item_id")
 
@@ -349,26 +345,6 @@ def _calls(panel: Panel) -> pd.DataFrame:
     return rows.assign(choice=rows["choice"].where(rows["status"].eq("ok")))
 
 
-def _cast(panel: Panel) -> Iterator[pd.DataFrame]:
-    """A vote on each responder of each item, by category and rule.
-
-    Yields:
-        Rows `item_id, category, cluster, rule, responder, winner, outcome`.
-    """
-    every = _calls(panel).drop_duplicates(["item_id", "variant"]).set_index("item_id")
-    rules = {rule: every["choice"][every["variant"].eq(of)] for rule, of in CALLS.items()}
-    # Only a release has a reading of its own.
-    if rules["released"].empty:
-        del rules["released"]
-    for items, votes in by_category(panel.choices):
-        ends = {rule: ended(votes, calls) for rule, calls in (rules | {ALONE: NOBODY}).items()}
-        for name in sorted(items["candidates"].explode().unique()):
-            ends[WITHOUT] = ended(votes.drop(columns=name, errors="ignore"), NOBODY)
-            for rule, end in ends.items():
-                found = items[["category", "cluster"]].join(end)
-                yield found.assign(rule=rule, responder=name).reset_index()
-
-
 def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every rule in every category.
 
@@ -379,12 +355,24 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     if panel.choices.empty:
         return pd.DataFrame(columns=VOTES), pd.DataFrame(columns=ENDS)
-    cast = pd.concat(_cast(panel), ignore_index=True)
+    every = _calls(panel).drop_duplicates(["item_id", "variant"]).set_index("item_id")
+    rules = {rule: every["choice"][every["variant"].eq(of)] for rule, of in CALLS.items()}
+    # Only a release has a reading of its own.
+    if rules["released"].empty:
+        del rules["released"]
+    parts = []
+    for items, votes in by_category(panel.choices):
+        ends = {rule: ended(votes, calls) for rule, calls in (rules | {ALONE: NOBODY}).items()}
+        for name in items["candidates"].explode().unique():
+            ends[WITHOUT] = ended(votes.drop(columns=name, errors="ignore"), NOBODY)
+            part = pd.concat(ends, names=["rule"]).reset_index().assign(responder=name)
+            parts.append(part.join(items[["category", "cluster"]], on="item_id"))
+    cast = pd.concat(parts, ignore_index=True)
     cast["rule"] = pd.Categorical(cast["rule"], [*CALLS, ALONE, WITHOUT])
     cast["won"] = cast["winner"].eq(cast["responder"]).astype(float)
-    cast["open"] = cast["winner"].isna()
-    table = panel.shares(cast, VOTES[:3], "won")
-    table["undecided"] = cast.groupby(VOTES[:3], observed=True)["open"].sum().to_numpy()
+    cast["undecided"] = cast["winner"].isna()
+    undecided = cast.groupby(VOTES[:3], observed=True)["undecided"].sum()
+    table = panel.shares(cast, VOTES[:3], "won").join(undecided, on=VOTES[:3])
     whole = cast[cast["rule"].ne(WITHOUT)].drop_duplicates(["item_id", "rule"])
     ends = whole.groupby(ENDS[:3], observed=True).size().reset_index(name="n")
     return table[VOTES], ends.astype({"rule": "str"})
@@ -397,14 +385,10 @@ def tie_breaks(panel: Panel) -> pd.DataFrame:
         `category, item_id, judge, shown` (responders in the order shown), `chosen` (missing where
         the verdict failed) and `credited` (missing but in a release that has its own reading).
     """
-    key, rows = ["category", "item_id", "judge"], _calls(panel)
-    rows = rows[[*key, "candidates", "choice", "variant"]]
-    calls, credited = (
-        rows[rows["variant"].eq(one)].drop(columns="variant") for one in (BREAK, RELEASED)
-    )
-    found = calls.merge(credited.drop(columns="candidates"), "left", key, suffixes=("", "_later"))
-    found.columns = [*key, "shown", "chosen", "credited"]
-    return found.sort_values(key, ignore_index=True)
+    key, calls = ["category", "item_id", "judge"], _calls(panel)
+    found, later = (calls[calls["variant"].eq(one)].set_index(key) for one in (BREAK, RELEASED))
+    found = found[["candidates", "choice"]].set_axis(["shown", "chosen"], axis=1)
+    return found.join(later["choice"].rename("credited")).sort_index().reset_index()
 
 
 def fleiss(totals: Floats) -> Floats:
@@ -462,10 +446,8 @@ def checks(shares: pd.DataFrame, votes: pd.DataFrame, published: pd.DataFrame) -
         `difference` is in points, and a printed percentage is rounded to a tenth.
     """
     key = ["item", *PLACE, "judge", "responder"]
-    released = votes[votes["rule"].eq("released")].assign(task=ALL, judge="", item="vote")
+    released = votes.query("rule == 'released'").assign(task=ALL, judge="", item="vote")
     found = pd.concat([shares.assign(item="share"), released])[[*key, "share"]]
-    table = published.fillna({"judge": ""}).merge(found, on=key)
-    table = table.rename(columns={"value": "published"})
-    table["recomputed"] = 100 * table["share"]
-    table["difference"] = table["recomputed"] - table["published"]
-    return table[CHECKS]
+    table = published.fillna({"judge": ""}).rename(columns={"value": "published"})
+    table = table.merge(found.assign(recomputed=100 * found["share"]), on=key)
+    return table.assign(difference=table["recomputed"] - table["published"])[CHECKS]

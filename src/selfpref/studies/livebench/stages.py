@@ -26,8 +26,7 @@ from selfpref import tables
 from selfpref.ask import Columns, Judging, Question, ask, tallied
 from selfpref.ask import respond as answered
 from selfpref.models import Generate, Text
-from selfpref.models import calls as models
-from selfpref.models.calls import Model
+from selfpref.models.calls import Model, OpenModel, responder
 from selfpref.params import Contest, Params
 from selfpref.params.uses import TieBreaker
 from selfpref.prompts.choices import CHOICE_PROMPTS, ChoicePrompts
@@ -147,8 +146,8 @@ def mark(
         return read
 
     def questions(some: pd.DataFrame, attempt: int) -> Iterator[Question]:
-        for item, responder, text in some[["item_id", "responder", "text"]].to_numpy():
-            draw = seed_of(judge.seed, judge.name, item, responder, attempt)
+        for item, writer, text in some[["item_id", "responder", "text"]].to_numpy():
+            draw = seed_of(judge.seed, judge.name, item, writer, attempt)
             limits = prompts.mark_tokens, judge.use.temperature, draw
             yield Question([Generate(prompts.rubric(asked[item], text), *limits)], read)
 
@@ -162,7 +161,7 @@ def mark(
 
 
 def _each(
-    params: Params, model: str, task: str, open_model: models.OpenModel
+    params: Params, model: str, task: str, open_model: OpenModel
 ) -> Iterator[tuple[str, pd.DataFrame, Model]]:
     """Each data set, its items, and the model opened for it."""
     for dataset in STUDY.parts(params.profile, "items"):
@@ -184,16 +183,12 @@ def _items(params: Params, items: pd.DataFrame, wanted: Callable[[Contest], bool
 def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The responses to these items by the responders of their categories."""
     contests = params.livebench.categories
-    wanted = {
-        (item, name)
-        for item, category in items[["item_id", "category"]].to_numpy()
-        for name in contests[category].responders
-    }
-    pairs = zip(responses["item_id"], responses["responder"], strict=True)
-    return responses[[pair in wanted for pair in pairs]]
+    who = items["category"].map(lambda category: contests[category].responders)
+    wanted = items.assign(responder=who).explode("responder")
+    return responses.merge(wanted[["item_id", "responder"]])
 
 
-def respond(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
+def respond(params: Params, model: str, open_model: OpenModel) -> Made:
     """One model's responses to the items of its categories, scored by their answer keys.
 
     Args:
@@ -205,7 +200,7 @@ def respond(params: Params, model: str, open_model: models.OpenModel = models.op
         responses, truths, and `dropped`: by data set how many responses were cut off at the limit,
         and how many items have none, by reason.
     """
-    use, own = params.livebench.respond[model], models.responder(params, model)
+    use, own = params.livebench.respond[model], responder(params, model)
     prompt, made, counts = CHOICE_PROMPTS[use.prompts].respond, [], {}
     for dataset, items, asked in _each(params, model, "respond", open_model):
         mine = _items(params, items, lambda entry: entry.respond and model in entry.responders)
@@ -215,7 +210,7 @@ def respond(params: Params, model: str, open_model: models.OpenModel = models.op
     return {"responses": responses, "truths": keyed(params, responses), "dropped": tallied(counts)}
 
 
-def judge(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
+def judge(params: Params, model: str, open_model: OpenModel) -> Made:
     """One judge's ratings and verdicts, in the categories that it judges.
 
     Args:
@@ -223,7 +218,7 @@ def judge(params: Params, model: str, open_model: models.OpenModel = models.open
         model: A model of `livebench.judge`.
         open_model: Opens the model for a data set.
     """
-    use, own = params.livebench.judge[model], models.responder(params, model)
+    use, own = params.livebench.judge[model], responder(params, model)
     every, ratings, verdicts = STUDY.read(params.profile, "responses"), [], []
     for _, items, asked in _each(params, model, "judge", open_model):
         one = Judge(own, asked, use, params.seed)
@@ -235,7 +230,7 @@ def judge(params: Params, model: str, open_model: models.OpenModel = models.open
     return {name: tables.together(name, parts) for name, parts in made.items()}
 
 
-def tie_break(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
+def tie_break(params: Params, model: str, open_model: OpenModel) -> Made:
     """A tie-breaker's call on every item of its categories whose judges reach no majority.
 
     Args:
@@ -247,18 +242,16 @@ def tie_break(params: Params, model: str, open_model: models.OpenModel = models.
         tie-breaks: verdicts with the variant of a tie-breaker; and `dropped`: by category how the
         votes ended before it was asked.
     """
-    use, own = params.livebench.tie_break[model], models.responder(params, model)
-    every, parts = STUDY.read(params.profile, "responses"), STUDY.parts(params.profile, "verdicts")
-    judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
-    votes = tables.read(params.profile, "verdicts", STUDY.name, parts).drop(columns="task")
-    votes = votes[votes["judge"].isin(judges) & votes["variant"].eq(panel.VOTE)]
-    choices = panel.settled(
-        votes.merge(panel.of_items(STUDY.read(params.profile, "items")), on="item_id")
+    use, own = params.livebench.tie_break[model], responder(params, model)
+    items, every, votes = (
+        STUDY.read(params.profile, name) for name in ("items", "responses", "verdicts")
     )
-    outcomes = [
-        panel.ended(cast, panel.NOBODY)["outcome"] for _, cast in panel.by_category(choices)
-    ]
-    how, made, ends = pd.concat([panel.NOBODY, *outcomes]), [], []
+    judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
+    votes = votes[votes["judge"].isin(judges) & votes["variant"].eq(panel.VOTE)]
+    choices = panel.settled(votes.drop(columns="task").merge(panel.of_items(items), on="item_id"))
+    how, made, ends = panel.NOBODY, [], []
+    for _, cast in panel.by_category(choices):
+        how = pd.concat([how, panel.ended(cast, panel.NOBODY)["outcome"]])
     for _, items, asked in _each(params, model, "tie-break", open_model):
         mine = _items(params, items, lambda entry: entry.tie_breaker == model)
         mine = mine.assign(outcome=mine["item_id"].map(how)).dropna(subset="outcome")
@@ -283,13 +276,10 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
         total that the eleven marks have by rule.
     """
     items = STUDY.read(params.profile, "items")
-    known, found = lab.drawn(items), []
-    for item, responder, text in responses[["item_id", "responder", "text"]].to_numpy():
-        marks = lab.truths(known[item], text) if item in known else {}
-        found += [(item, responder, metric, score) for metric, score in marks.items()]
-    rows = pd.DataFrame(found, columns=["item_id", "responder", "metric", "score"])
-    others = scorers.keyed(items, responses[~responses["item_id"].isin(known)])
-    return tables.together("truths", [tables.fill(rows, "truths", study=STUDY.name), others])
+    known = lab.drawn(items)
+    ours = responses["item_id"].isin(known)
+    drawn = scorers.truths(responses[ours], lambda item, text: lab.truths(known[item], text))
+    return tables.together("truths", [drawn, scorers.keyed(items, responses[~ours])])
 
 
 STAGES = {"respond": respond, "judge": judge, "tie_break": tie_break}

@@ -55,8 +55,6 @@ from selfpref.studies.wataoka.pairs import each_judge, intervals, stacked
 
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
 PAPER = "Wataoka et al., arXiv 2410.21819"
-# Whose votes are many but single, and the paper's judge.
-ARENA, MODEL = "arena", "gpt-4"
 VALUES = ("win_rate", "agreement_beyond_chance", "eo_without_self", "share_of_printed")
 CHECKED = ["dataset", "judge", "item", "quantity"]
 
@@ -72,8 +70,8 @@ def paper_bias(published: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataF
         `dataset, judge, n`, the cells, EO and DP with intervals, and the values of both that the
         paper prints, `eo_printed` and `dp_printed`.
     """
-    printed = published[published["source"].eq(PAPER)].set_index(["item", "judge"])["value"]
-    counts = published[published["item"].eq("fig2")].set_index("quantity")
+    printed = published.query("source == @PAPER").set_index(["item", "judge"])["value"]
+    counts = published.query("item == 'fig2'").set_index("quantity")
     rows, stream = [], bootstrap.within(STUDY, "paper")
     for (dataset, judge), part in counts.groupby(["dataset", "judge"])["value"]:
         cells = np.repeat(np.eye(4), part[CELLS].astype(int), axis=0)
@@ -92,7 +90,7 @@ def paper_signs(published: pd.DataFrame) -> pd.DataFrame:
 
     The sign is 1, 0 (close to 0) or -1; the values are printed only as a picture.
     """
-    rows = published[published["item"].eq("fig1b_sign")]
+    rows = published.query("item == 'fig1b_sign'")
     return rows[["judge", "value"]].rename(columns={"value": "sign"}).reset_index(drop=True)
 
 
@@ -111,11 +109,10 @@ def agreement(data: Judged) -> pd.DataFrame:
     kind = votes["annotator"].str.replace(r"_.*", "", regex=True)
     votes["of"] = kind + ", turn " + votes["item_id"].map(bias.turn(items))
     votes["agrees"] = votes["vote"].eq(votes["decision"])
-    chosen = votes[votes["vote"].ne(0.5) & votes["decision"].ne(0.5)]
-    parts = {"with": votes, "without": chosen}
+    parts = {"with": votes, "without": votes.query("vote != 0.5 and decision != 0.5")}
     every = pd.concat([of.assign(quantity=of["of"] + f", {n} ties") for n, of in parts.items()])
-    found = every.groupby(["judge", "quantity"])["agrees"].agg(["mean", "size"])
-    found.columns = ["agreement", "agreement n"]
+    counts = {"agreement": "mean", "agreement n": "size"}
+    found = every.groupby(["judge", "quantity"])["agrees"].agg(**counts)
     return found.melt(var_name="item", value_name="recomputed", ignore_index=False).reset_index()
 
 
@@ -132,9 +129,9 @@ def win_rates(data: Judged) -> pd.DataFrame:
     people = known.drop_duplicates(PAIR).assign(judge="human", score=known["human"])
     every = pd.concat([known, people])
     turned = every.assign(first=every["second"], score=1 - every["score"])
-    names = {"first": "quantity", "score": "recomputed"}
-    sides = pd.concat([every, turned]).rename(columns=names).groupby(["judge", "quantity"])
-    return sides["recomputed"].mean().reset_index().assign(item="win rate")
+    shares = pd.concat([every, turned]).groupby(["judge", "first"])["score"].mean()
+    shares = shares.rename_axis(["judge", "quantity"]).reset_index(name="recomputed")
+    return shares.assign(item="win rate")
 
 
 def checks(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
@@ -146,7 +143,7 @@ def checks(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
     """
     ours = [pd.DataFrame(columns=[*CHECKED, "recomputed"]).astype({"recomputed": float})]
     ours += [of(data).assign(dataset=data.name) for data in sets for of in (agreement, win_rates)]
-    rows = published[published["source"].ne(PAPER)].rename(columns={"value": "published"})
+    rows = published.query("source != @PAPER").rename(columns={"value": "published"})
     found = rows.merge(pd.concat(ours), on=CHECKED)
     found["difference"] = found["recomputed"] - found["published"]
     return found[[*CHECKED, "published", "recomputed", "difference", "source", "how_read"]]
@@ -165,20 +162,24 @@ def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
         paper's EO, whose counts are taken as they are), each with bounds; `n` (decided votes of
         Arena) and `n_two_votes` (pairs). No rows without Arena or the paper's counts.
     """
-    printed, rows = paper.loc[paper["judge"].eq(MODEL), "eo"], []
-    arenas = [data for data in sets if data.name == ARENA and len(printed)]
+    printed, rows = paper.query("judge == 'gpt-4'")["eo"], []
+    # Arena's votes are many, but single.
+    arenas = [data for data in sets if data.name == "arena" and len(printed)]
     for arena, data in product(arenas, sets):
-        single = arena.votes(MODEL).query("vote != 0.5")
-        pairs = vote_cells(data.votes(MODEL), ["item_id", "opponent"], "drop")
+        single = arena.votes("gpt-4").query("vote != 0.5")
+        pairs = vote_cells(data.votes("gpt-4"), ["item_id", "opponent"], "drop")
         if data is arena or pairs.empty:
             continue
         # Won and lost votes of Arena, then the cells of two votes of the other set.
         sums = single.assign(won=single["vote"], lost=1 - single["vote"])
         values = pd.concat([sums, pairs])[["won", "lost", *CELLS]].fillna(0.0)
-        # Items of both sets have names of their own, clusters need not.
-        of = pd.concat([one.tables["items"].assign(of=one.name + ": ") for one in (arena, data)])
-        clusters = (of["of"] + of["cluster"]).set_axis(of["item_id"])
-        clusters = pd.concat([single["item_id"], pairs["item_id"]]).map(clusters)
+        clusters = pd.concat(
+            # Both sets may have clusters of one name.
+            one.name
+            + ": "
+            + rows["item_id"].map(one.tables["items"].set_index("item_id")["cluster"])
+            for one, rows in ((arena, single), (data, pairs))
+        )
         statistics = partial(_without_self, printed=float(printed.iloc[0]))
         found = data.bootstrap.estimates(values, clusters, statistics, "without self")
         row = {"votes_of": data.name, "n": len(single), "n_two_votes": len(pairs)}
@@ -262,7 +263,7 @@ def recovery(sets: Sequence[Judged]) -> pd.DataFrame:
         return pd.DataFrame(columns=RECOVERY)
     # The cells of each judge in their place among all: [pairs, marks, judges, 4].
     places = np.eye(len(blocks))[:, :, None]
-    stacked = [cells[:, :, None] * place for cells, place in zip(blocks, places, strict=True)]
+    placed = [cells[:, :, None] * place for cells, place in zip(blocks, places, strict=True)]
 
     def correlations(totals: Floats) -> Floats:
         measured, injected, oracle = np.moveaxis(bias.equal_opportunity(totals), -2, 0)
@@ -270,7 +271,7 @@ def recovery(sets: Sequence[Judged]) -> pd.DataFrame:
         return np.stack([pearson(measured, other) for other in against], axis=-1)
 
     clusters, bootstrap = pd.concat(names), sets[0].settings.bootstrap
-    found = bootstrap.estimates(np.concatenate(stacked), clusters, correlations, "recovery")
+    found = bootstrap.estimates(np.concatenate(placed), clusters, correlations, "recovery")
     seeds = len({name.partition("/")[0] for name in clusters})
     rows = [
         (f"measured with {quantity}", r.value, r.lo, r.hi, len(blocks), seeds)
@@ -292,21 +293,18 @@ def oracle_agreement(sets: Sequence[Judged]) -> pd.DataFrame:
         metadata = data.tables["items"].set_index("item_id")["metadata"]
         held_out = data.pairs["item_id"].map(metadata).str.contains('"held_out": true')
         rows = data.pairs.assign(prompts=np.where(held_out, "held-out", "seen"))
-        lead, decision = bias.gap(data.truth("quality"), rows).round(9), rows["decision"]
-        rows["agrees"] = (decision - 0.5).mul(np.sign(lead)) + 0.5
-        for prompts, part in rows[lead.abs().gt(0)].dropna(subset="decision").groupby("prompts"):
+        lead = np.sign(bias.gap(data.truth("quality"), rows).round(9))
+        rows["agrees"] = (rows["decision"] - 0.5) * lead + 0.5
+        for prompts, part in rows[lead.ne(0)].dropna(subset="agrees").groupby("prompts"):
             table = group_shares(part, ["judge"], "agrees", data.bootstrap.level)
             table["writes"] = table["judge"].isin(data.judges)
             if table["writes"].any():
                 sums = group_sums(part, ["judge"], "agrees")[1][:, table["writes"]]
                 names = "mean", str(prompts), "oracle"
-                mean = data.bootstrap.of_sums(sums, _mean_ratio, *names)[0]
+                (mean,) = data.bootstrap.of_sums(
+                    sums, lambda totals: ratio(totals).mean(axis=-1, keepdims=True), *names
+                )
                 table.loc[len(table)] = MEAN, *mean[:3], int(sums[..., 1].sum()), True
             table.columns = ["judge", *bounded("agreement"), "n", "writes"]
             found.append(table.assign(dataset=data.name, prompts=prompts))
     return stacked(found, AGREEMENT)
-
-
-def _mean_ratio(totals: Floats) -> Floats:
-    found: Floats = ratio(totals).mean(axis=-1, keepdims=True)
-    return found

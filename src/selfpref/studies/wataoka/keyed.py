@@ -73,7 +73,7 @@ def bias(sets: Sequence[Judged]) -> pd.DataFrame:
         rows.append(row | intervals(("dp", "accuracy"), (dp, accuracy)))
     found = pd.DataFrame(rows, columns=BIAS)
     names = found["judge"].astype("str").str
-    found["family"] = names.partition("-")[0] if len(found) else None
+    found["family"] = names.replace(r"-.*", "", regex=True)
     found["size"] = names.extract(r"-([\d.]+)b$", expand=False).astype(float)
     rates = judged.position(sets).query("pairs == 'own'").set_index(["dataset", "judge"])
     return found.join(rates[bounded("reversal_rate", "first_share")], on=["dataset", "judge"])
@@ -131,9 +131,8 @@ def by_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
     The reader is the judge itself (`own`), or another model, which reads a sample (`outside`: the
     judges count together); no rows where nobody reads.
     """
-    read = [data for data in sets if len(data.tables["perplexities"])]
     found = [
-        win_rates_by_bin(read, reader, together=reader == OUTSIDE).assign(reader=reader)
+        win_rates_by_bin(sets, reader, together=reader == OUTSIDE).assign(reader=reader)
         for reader in (OWN, OUTSIDE)
     ]
     return pd.concat(found, ignore_index=True).query("pairs == 'all'")

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from selfpref import paths, tables
+from selfpref import tables
 from selfpref.lab import world
 from selfpref.lab.dialogues import human_label, load_families, rule_score
 from selfpref.lab.world import quality
-from selfpref.params import LabPrompts, Params
+from selfpref.params import LabPrompts
+from selfpref.params.uses import Label
 from selfpref.studies.wataoka import STUDY
 
 
@@ -27,7 +28,9 @@ def read(dataset: str, entry: LabPrompts, source: Path) -> dict[str, pd.DataFram
     return {"items": world.prompts_table(STUDY.name, entry.seed, items)}
 
 
-def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
+def label(
+    use: Label, table: pd.DataFrame, written: pd.DataFrame, models: Path
+) -> dict[str, pd.DataFrame]:
     """Pairs of responses to a data set's prompts, labelled by the oracle with noise.
 
     Truths of a response:
@@ -40,27 +43,22 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     set).
 
     Args:
-        params: With `wataoka.label.<dataset>`: how many pairs, without replacement, and the scale
-            of the annotator's noise, in units of quality.
-        dataset: The data set; its models lie in the folder of its name.
+        use: How many pairs, without replacement, and the scale of the annotator's noise, in units
+            of quality.
+        table: The items of one data set.
+        written: The responses table.
+        models: The folder of its models, which has its name.
 
     Returns:
         labels and truths.
     """
-    use = params.wataoka.label[dataset]
     assert use.noise is not None
-    table = tables.read(params.profile, "items", STUDY.name, [dataset])
+    families = load_families(models)
     items, seed = world.redrawn(table), int(json.loads(table["metadata"].iloc[0])["seed"])
-    families = load_families(paths.models_dir(params.profile) / dataset)
-    responses = STUDY.read(params.profile, "responses")
-    responses = responses[responses["item_id"].isin(items)]
-    texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
-    every = [
-        (item, *pair)
-        for item in items
-        for pair in combinations(sorted(set(responses["responder"])), 2)
-        if all((item, name) in texts for name in pair)
-    ]
+    known = written.query("item_id in @items")
+    texts = known.set_index(["item_id", "responder"])["text"].to_dict()
+    writers = {item: sorted(of) for item, of in known.groupby("item_id")["responder"]}
+    every = [(item, *pair) for item in items for pair in combinations(writers.get(item, ()), 2)]
     rng = np.random.default_rng(np.random.SeedSequence([seed, 11]))
     labels = []
     for number in rng.permutation(len(every))[: use.pairs]:
@@ -69,14 +67,14 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
         a, b = names if rng.random() < 0.5 else names[::-1]
         vote = human_label(items[item], texts[item, a], texts[item, b], rng, use.noise)
         labels.append({"item_id": item, "responder_a": a, "responder_b": b, "label": vote})
-    truths = [(dataset, family.name, "beta", family.beta) for family in families]
+    truths = [(models.name, family.name, "beta", family.beta) for family in families]
     for (item, name), text in texts.items():
         truths.append((item, name, "quality", quality(items[item], text)))
         for one in families:
             score = rule_score(items[item], text, one.style, one.beta)
             truths.append((item, name, f"rule-{one.name}", score))
-    known = pd.DataFrame(truths, columns=["item_id", "responder", "metric", "score"])
+    rows = pd.DataFrame(truths, columns=["item_id", "responder", "metric", "score"])
     return {
         "labels": tables.fill(labels, "labels", study=STUDY.name, annotator="human"),
-        "truths": tables.fill(known, "truths", study=STUDY.name),
+        "truths": tables.fill(rows, "truths", study=STUDY.name),
     }

@@ -4,9 +4,10 @@ A file of votes has a row a vote, JSONL or CSV: `item` (the id of the prompt, wi
 `responder_a`, `responder_b`, `label` (`a`, `b`, `tie` or a responder's name) and, if known,
 `annotator` (`selfpref.formats.judgments`); or another format that has votes.
 
-LLM-SP's key is the letter of the option that its right answers name (`read.llm_sp`). What a model
-writes here is right where the last option that it names is that one; it has no label where it names
-none. The annotator `key` then prefers the right one of two answers, as it does for those released.
+LLM-SP's key is the letter of the option that its right answers name (`releases.llm_sp`). What a
+model writes here is right where the last option that it names is that one; it has no label where it
+names none. The annotator `key` then prefers the right one of two answers, as it does for those
+released.
 """
 
 import json
@@ -16,14 +17,14 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.formats import judgments
-from selfpref.formats.records import refuse, renamed, tables_of
+from selfpref.formats.records import Frames, refuse, renamed, tables_of
 from selfpref.params import Params
 from selfpref.studies.wataoka import STUDY, lab
 from selfpref.tables.schemas import CORRECT, KEY, TIE
 from selfpref.texts import option
 
 
-def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
+def label(params: Params, dataset: str) -> Frames:
     """The votes on a data set's responses.
 
     Args:
@@ -38,10 +39,10 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
             names file and line.
     """
     use = params.wataoka.label[dataset]
-    if use.pairs is not None:
-        return lab.label(params, dataset)
     items = tables.read(params.profile, "items", STUDY.name, [dataset])
     written = STUDY.read(params.profile, "responses")
+    if use.pairs is not None:
+        return lab.label(use, items, written, paths.models_dir(params.profile) / dataset)
     if use.by == "key":
         released = tables.read(params.profile, "truths", STUDY.name, [dataset])
         return _by_key(items, written, released)
@@ -58,9 +59,7 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     return {"labels": labels, "truths": tables.empty("truths")}
 
 
-def _by_key(
-    items: pd.DataFrame, written: pd.DataFrame, released: pd.DataFrame
-) -> dict[str, pd.DataFrame]:
+def _by_key(items: pd.DataFrame, written: pd.DataFrame, released: pd.DataFrame) -> Frames:
     """Pairs of what is written here with each released answer, and which of them are right."""
     pair = ["item_id", "responder"]
     keys = items.set_index("item_id")["metadata"].map(lambda held: json.loads(held).get("key"))

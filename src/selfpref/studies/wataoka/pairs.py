@@ -65,11 +65,8 @@ def intervals(names: Iterable[str], found: Iterable[Interval]) -> dict[str, floa
 
 def stacked(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
     """Parts of a frame below each other; without any, its columns."""
-    return (
-        pd.concat([*parts], ignore_index=True)[[*columns]]
-        if parts
-        else pd.DataFrame(columns=columns)
-    )
+    whole = pd.concat([*parts], ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return whole[[*columns]]
 
 
 def with_controls(
@@ -88,10 +85,10 @@ def with_controls(
         (`eo_others`), flip and reversal rate. Where something was injected, also `seed, beta,
         planted, oracle_rule`.
     """
-    own = excesses[excesses["variant"].eq("own")].set_index(KEY)
-    more = own[bounded("excess", "eo_others")].assign(excess_few=own["few"])
-    turns = positions[positions["pairs"].eq("own")].set_index(KEY)[["flip_rate", "reversal_rate"]]
-    table = found.join(more, on=KEY).join(turns, on=KEY)[BIAS].infer_objects()
+    own = excesses.query("variant == 'own'").set_index(KEY).rename(columns={"few": "excess_few"})
+    own = own[[*bounded("excess", "eo_others"), "excess_few"]]
+    turns = positions.query("pairs == 'own'").set_index(KEY)[["flip_rate", "reversal_rate"]]
+    table = found.join(own, on=KEY).join(turns, on=KEY)[BIAS].infer_objects()
     known = planted.set_index(KEY)[["seed", "beta", "planted", "oracle_rule"]]
     return table.join(known, on=KEY) if len(planted) else table
 
@@ -132,7 +129,7 @@ def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.Da
             row |= {f"n_{reading}": cells.sum(), **dp.columns(f"dp_{reading}")}
             row[f"n_dropped_{reading}"] = judged.dropped(pairs, cells)
         rows.append(row)
-    printed = published[published["item"].eq("table2")].set_index("judge")["value"]
+    printed = published.query("item == 'table2'").set_index("judge")["value"]
     found = pd.DataFrame(rows, columns=columns)
     return found.assign(published=found["judge"].map(printed).astype(float))
 
@@ -176,13 +173,13 @@ def judge_ties(sets: Sequence[Judged]) -> pd.DataFrame:
     """
     rows = []
     for key, data, judge, own in each_judge(sets):
-        voted = own["human"].notna() & own["human"].ne(0.5)
+        voted = own["human"].isin((0.0, 1.0))
         for reading in bias.TIED:
             decision = bias.judge_decisions(own, data.settings.threshold, reading)
             read = own.assign(decision=decision)
-            row = key | {"judge_tie": reading, "n_human": voted.sum()}
-            row |= {"n_ties": (voted & read["decision"].eq(0.5)).sum()}
-            row |= {"n_no_verdict": (voted & read["decision"].isna()).sum()}
+            said = read.loc[voted, "decision"]
+            row = key | {"judge_tie": reading, "n_human": len(said)}
+            row |= {"n_ties": said.eq(0.5).sum(), "n_no_verdict": said.isna().sum()}
             # The stream is that of the bias, so that the setting's reading is the bias.
             rows.append(row | data.equal_opportunity(read, judge, "eo"))
     return pd.DataFrame(rows, columns=TIES)
@@ -204,7 +201,7 @@ def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
         ok, tied = rows["status"].eq("ok"), bias.says_tie(rows) | rows["score"].eq(0.5)
         rows["status"] = rows["status"].mask(ok, "response").mask(ok & tied, "tie")
         every = pd.concat([rows, rows[~ok].assign(status="any failure")])
-        table = every.groupby(["judge", "status"]).size().rename("n").reset_index()
+        table = every.groupby(["judge", "status"]).size().reset_index(name="n")
         table["of"] = table["judge"].map(rows["judge"].value_counts()).astype(int)
         found.append(table.assign(dataset=data.name, share=table["n"] / table["of"]))
     return stacked(found, EXCLUSIONS)
@@ -227,10 +224,8 @@ def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
         rows["decided"] = rows["human"].where(rows["human"].ne(0.5))
         table = group_shares(rows, ["responder"], "decided", data.bootstrap.level)
         table = table.set_axis(["responder", *rates, "n"], axis=1).assign(dataset=data.name)
-        for value, name in counts.items():
-            ended = rows["human"].eq(value).groupby(rows["responder"]).sum()
-            table[name] = table["responder"].map(ended).astype(int)
-        found.append(table)
+        ended = pd.crosstab(rows["responder"], rows["human"]).reindex(columns=counts, fill_value=0)
+        found.append(table.join(ended.rename(columns=counts), on="responder"))
     return stacked(found, ["dataset", "responder", *rates, "n", *counts.values()])
 
 
@@ -248,10 +243,9 @@ def example(sets: Sequence[Judged]) -> pd.DataFrame:
     for _, data, judge, own in each_judge(sets):
         texts = data.tables["responses"].query("step == 0 and sample == 0")
         length = texts.set_index(["item_id", "responder"])["length"]
-        against = own[own["human"].eq(0) & own["decision"].eq(1)].assign(dataset=data.name)
-        rows = bias.pairs_with(data.pairs, judge)
-        sided = rows[rows["judge"].eq(rows["opponent"]) & rows["decision"].eq(0)].set_index(place)
-        agrees = against.set_index(place).index.isin(sided.index)
+        against = own.query("human == 0 and decision == 1").assign(dataset=data.name)
+        sided = bias.pairs_with(data.pairs, judge).query("judge == opponent and decision == 0")
+        agrees = against.set_index(place).index.isin(sided.set_index(place).index)
         one, two = (
             bias.value_of(length, against["item_id"], against[who]) for who in ("judge", "opponent")
         )

@@ -54,12 +54,9 @@ from selfpref.studies.wataoka.pairs import intervals, stacked
 
 WHO, HUMAN = ("judge", "human"), "human"
 OWN, OUTSIDE = "own", "outside"
-CONTROLS = ("raw", "responders", "length", "vote")
-TOGETHER = "all judges"
 PARTS = pd.CategoricalDtype(["all", "own", "other"])
 BY = ["dataset", "judge", "pairs"]
 RATES = [*BY, "who", "bin", "left", "right", "x", "n", *bounded("win_rate"), "n_dropped"]
-NAMES = {"share": "win_rate", "lo": "win_rate_lo", "hi": "win_rate_hi"}
 SLOPES = [*BY, "who", *bounded("slope", "controlled"), "n", "n_dropped"]
 VALUES = ("own", "other", "gap")
 TEXTS = ["dataset", "judge", "view", "conditional", *bounded(*VALUES), "n", "n_dropped"]
@@ -191,7 +188,7 @@ def win_rates_by_bin(
         rows, use = entering(data, reader), data.settings
         if together and len(rows):
             lost = rows.drop_duplicates(BY).groupby("pairs", observed=True)["n_dropped"].sum()
-            rows = rows.assign(judge=TOGETHER, n_dropped=rows["pairs"].map(lost).astype(int))
+            rows = rows.assign(judge="all judges", n_dropped=rows["pairs"].map(lost).astype(int))
         for _, mine in rows.groupby("judge"):
             first = mine[mine["pairs"].eq(mine["pairs"].iloc[0])]
             edges = bin_edges(first["x"], use.bins, use.binning)
@@ -203,7 +200,8 @@ def win_rates_by_bin(
             rates = group_shares(long, [*by, "who"], "won", data.bootstrap.level)
             rates = rates[rates["n"].gt(0)].astype({"bin": int}).join(means, on=by)
             rates["left"], rates["right"] = edges[rates["bin"]], edges[rates["bin"] + 1]
-            found.append(rates.rename(columns=NAMES))
+            names = dict(zip(("share", "lo", "hi"), bounded("win_rate"), strict=True))
+            found.append(rates.rename(columns=names))
     return stacked(found, RATES)
 
 
@@ -260,8 +258,8 @@ def log_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
         values = values.merge(data.tables["items"][["item_id", "cluster"]], on="item_id")
         values["own"] = values["responder"].eq(values["judge"])
         # A reader that judges nothing here has no figure of its own.
-        judges = values.loc[values["judge"].isin(data.pairs["judge"]), ["conditional", "judge"]]
-        for conditional, judge in sorted({*judges.itertuples(index=False, name=None)}):
+        judges = values[values["judge"].isin(data.pairs["judge"])]
+        for (conditional, judge), _ in judges.groupby(["conditional", "judge"]):
             for view, who in (("judge", "judge"), ("text", "responder")):
                 read = values[values["conditional"].eq(conditional) & values[who].eq(judge)]
                 if read.empty:
@@ -288,11 +286,11 @@ def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
 
     Returns:
         `dataset, who, reader, readers` (the reader's name, or how many they are), `control` (of
-        `CONTROLS`), `slope, slope_lo, slope_hi` (in preference a nat a token), `spread` (standard
+        the four), `slope, slope_lo, slope_hi` (in preference a nat a token), `spread` (standard
         deviation of x), `n, n_dropped` (pairs without a decision or a perplexity).
     """
     found = []
-    for data in (data for data in sets if len(data.tables["perplexities"])):
+    for data in sets:
         responses, items = data.tables["responses"], data.tables["items"][["item_id", "cluster"]]
         length = bias.text_lengths(responses)
         votes = bias.human_votes(data.tables["labels"]).merge(items, on="item_id")
@@ -305,15 +303,13 @@ def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
                 continue
             y, x = rows["decision"] - 0.5, gap(values, rows).rename("x")
             longer, vote = gap(length, rows).rename("length"), rows["human"] - 0.5
-            complete = y.notna() & x.notna() & longer.notna()
+            complete = y.notna() & longer.notna()
             told = {"dataset": data.name, "who": who, "reader": reader}
             told["readers"] = readers[0] if len(readers) == 1 else f"{len(readers)} models"
             design = pd.DataFrame(index=rows.index)
             writers = between(rows).iloc[:, 1:].add_prefix("text of ")
-            held = dict(zip(CONTROLS, (x, writers, longer, vote), strict=True))
-            for control, columns in held.items():
-                if (control, who) == ("vote", HUMAN):
-                    continue
+            held = {"raw": x, "responders": writers, "length": longer}
+            for control, columns in (held if who == HUMAN else held | {"vote": vote}).items():
                 design = design.join(columns)
                 used = complete & design.notna().all(axis=1)
                 level, clusters = data.bootstrap.level, rows.loc[used, "cluster"]

@@ -8,7 +8,7 @@ import pandas as pd
 from selfpref import tables
 from selfpref.ask import earlier_turns, judge_pairs, score_responses, tallied
 from selfpref.ask import respond as answered
-from selfpref.models import calls as models
+from selfpref.models.calls import OpenModel, responder
 from selfpref.params import Judge, Params
 from selfpref.params.uses import Perplexity, Respond
 from selfpref.prompts import LAYOUTS
@@ -25,7 +25,7 @@ def _items(params: Params, use: Respond | Judge | Perplexity) -> Iterator[tuple[
         yield dataset, tables.read(params.profile, "items", STUDY.name, [dataset])
 
 
-def respond(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
+def respond(params: Params, model: str, open_model: OpenModel) -> Made:
     """Every item answered by one model that has no response of it yet.
 
     Args:
@@ -37,7 +37,7 @@ def respond(params: Params, model: str, open_model: models.OpenModel = models.op
         responses, and `dropped`: for each data set how many items have no response, by reason, and
         how many responses were cut off at their limit.
     """
-    use, own = params.wataoka.respond[model], models.responder(params, model)
+    use, own = params.wataoka.respond[model], responder(params, model)
     prompt, made, counts = LAYOUTS[use.prompts].respond, [], {}
     for dataset, items in _items(params, use):
         there = tables.read(params.profile, "responses", STUDY.name, [dataset])
@@ -49,7 +49,7 @@ def respond(params: Params, model: str, open_model: models.OpenModel = models.op
     return {"responses": tables.together("responses", made), "dropped": tallied(counts)}
 
 
-def judge(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
+def judge(params: Params, model: str, open_model: OpenModel) -> Made:
     """Pairs of responses judged by one model, in both orders.
 
     Args:
@@ -60,7 +60,7 @@ def judge(params: Params, model: str, open_model: models.OpenModel = models.open
     Returns:
         verdicts.
     """
-    use, own = params.wataoka.judge[model], models.responder(params, model)
+    use, own = params.wataoka.judge[model], responder(params, model)
     layout, made = LAYOUTS[use.prompts], []
     written, labels = (STUDY.read(params.profile, name) for name in ("responses", "labels"))
     for dataset, every in _items(params, use):
@@ -119,9 +119,7 @@ def _pairs(items: pd.DataFrame, labels: pd.DataFrame, written: pd.DataFrame) -> 
     return pairs[pairs["responder_a"] < pairs["responder_b"]].reset_index(drop=True)
 
 
-def perplexity(
-    params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> Made:
+def perplexity(params: Params, model: str, open_model: OpenModel) -> Made:
     """Every response scored by one model.
 
     Args:
@@ -132,7 +130,7 @@ def perplexity(
     Returns:
         perplexities.
     """
-    use, own = params.wataoka.perplexity[model], models.responder(params, model)
+    use, own = params.wataoka.perplexity[model], responder(params, model)
     made, written = [], STUDY.read(params.profile, "responses")
     for dataset, every in _items(params, use):
         items = _drawn(every[every["item_id"].isin(written["item_id"])], use, dataset)

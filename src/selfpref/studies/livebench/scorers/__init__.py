@@ -20,11 +20,8 @@ from selfpref import tables
 from selfpref.studies.livebench.scorers import mathematics, words
 
 STRICT, TOLERANT = READINGS = ("strict", "tolerant")
-
-# From question, key and response to a score of 0..1.
-Scorer = Callable[..., float]
-
-SCORERS: dict[str, Scorer] = {
+# By task, from question, key and response to a score of 0..1.
+SCORERS: dict[str, Callable[..., float]] = {
     "typos": words.typos,
     "connections": words.connections,
     "plot_unscrambling": words.plot_unscrambling,
@@ -54,9 +51,8 @@ def score(task: str, question: str, key: str | None, text: str) -> dict[str, flo
     """
     if task not in SCORERS or not key or (task == "AMPS_Hard" and not mathematics.sound(key)):
         return {}
-    strict, tolerant = (
-        SCORERS[task](question, key, text, tolerant=reading) for reading in (False, True)
-    )
+    strict = SCORERS[task](question, key, text, tolerant=False)
+    tolerant = SCORERS[task](question, key, text, tolerant=True)
     return {STRICT: strict, TOLERANT: max(strict, tolerant)}
 
 
@@ -67,12 +63,21 @@ def keyed(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
         items: With `item_id, messages, reference, metadata`; the metadata name the task.
         responses: With `item_id, responder, text`, to these items.
     """
-    rows, asked = [], items.set_index("item_id").to_dict("index")
-    for item_id, responder, text in responses[["item_id", "responder", "text"]].to_numpy():
+    asked = items.set_index("item_id").to_dict("index")
+
+    def scored(item_id: str, text: str) -> dict[str, float]:
         item = asked[item_id]
         task, question = json.loads(item["metadata"])["task"], item["messages"][0]["content"]
-        rows += [
-            {"item_id": item_id, "responder": responder, "metric": metric, "score": value}
-            for metric, value in score(task, question, item["reference"], text).items()
-        ]
+        return score(task, question, item["reference"], text)
+
+    return truths(responses, scored)
+
+
+def truths(responses: pd.DataFrame, scored: Callable[[str, str], dict[str, float]]) -> pd.DataFrame:
+    """The truths table of responses, from an item's id and a text to its scores by metric."""
+    rows = [
+        {"item_id": item_id, "responder": responder, "metric": metric, "score": value}
+        for item_id, responder, text in responses[["item_id", "responder", "text"]].to_numpy()
+        for metric, value in scored(item_id, text).items()
+    ]
     return tables.fill(rows, "truths", study="livebench")

@@ -31,6 +31,8 @@ FUNCTIONS: dict[str, Callable[[complex], complex]] = {
     "csc": lambda z: 1 / cmath.sin(z),
     "cot": lambda z: 1 / cmath.tan(z),
 }
+# Added to a number, it makes +0 of -0: both sides of a cut are then one.
+UPPER = 0j
 CONSTANTS = {"e": cmath.e, "i": 1j, "pi": cmath.pi, "C": 0j, "c": 0j}
 SIGNS = str.maketrans("×·⋅∙•−–—÷⁄∕", "*****---///")
 GREEK = {"π": r"\pi ", "λ": r"\lambda ", "√": r"\sqrt ", "∛": r"\sqrt[3] "}
@@ -76,18 +78,13 @@ class _Reader:
         self.values = {**CONSTANTS, **values}
         self.latex = "{" in tokens or "frac" in tokens
 
-    def take(self) -> str:
-        if not self.tokens[0]:
-            raise ValueError("a formula ends too soon")
-        return self.tokens.pop(0)
-
     def starts(self) -> bool:
         """Whether a factor begins here."""
         token = self.tokens[0]
         return token in OPEN or token[:1].isalnum() or token[:1] == "."
 
     def signed(self, read: Callable[[], complex]) -> complex:
-        sign = self.take() if self.tokens[0] in ("+", "-") else ""
+        sign = self.tokens.pop(0) if self.tokens[0] in ("+", "-") else ""
         value = self.signed(read) if sign else read()
         return -value if sign == "-" else value
 
@@ -98,9 +95,9 @@ class _Reader:
         else:
             value = self.atom()
         while (binds := BINDS.get(self.tokens[0], PRODUCT * self.starts())) >= least:
-            sign = self.take() if self.tokens[0] in BINDS else "*"
+            sign = self.tokens.pop(0) if self.tokens[0] in BINDS else "*"
             if binds == POWER:
-                value = _upper(value) ** self.signed(self.part)
+                value = (value + UPPER) ** self.signed(self.part)
             elif binds == PRODUCT:
                 factor = self.signed(lambda: self.operation(POWER))
                 value = value / factor if sign == "/" else value * factor
@@ -110,9 +107,9 @@ class _Reader:
         return value
 
     def group(self) -> complex:
-        closing = OPEN[self.take()]
+        closing = OPEN[self.tokens.pop(0)]
         value = self.operation()
-        if self.take() != closing:
+        if self.tokens.pop(0) != closing:
             raise ValueError(f"{closing!r} expected")
         return value
 
@@ -128,22 +125,20 @@ class _Reader:
     def atom(self) -> complex:
         if self.tokens[0] in OPEN:
             return self.group()
-        token = self.take()
+        token = self.tokens.pop(0)
         if token[0].isdigit() or token[0] == ".":
             return complex(float(token))
         if token == "frac":
             return self.part() / self.part()
         if token == "sqrt":
             root = self.group() if self.tokens[0] == "[" else 2.0
-            return _upper(self.atom()) ** (1 / root)
+            return (self.atom() + UPPER) ** (1 / root)
         if token in FUNCTIONS:
             raised: complex = 1.0
             if self.tokens[0] == "^":
-                self.take()
+                self.tokens.pop(0)
                 raised = self.signed(self.part)
-            return FUNCTIONS[token](_upper(self.argument())) ** raised
-        if token not in self.values:
-            raise ValueError(f"unknown {token!r}")
+            return FUNCTIONS[token](self.argument() + UPPER) ** raised
         return self.values[token]
 
     def part(self) -> complex:
@@ -152,11 +147,6 @@ class _Reader:
         if self.latex and re.fullmatch(r"\d{2,}", token):
             self.tokens[:1] = [token[0], token[1:]]
         return self.atom()
-
-
-def _upper(value: complex) -> complex:
-    """The same number, with +0 for -0: both sides of a cut are then one."""
-    return complex(value.real + 0.0, value.imag + 0.0)
 
 
 def letters(text: str) -> set[str]:
@@ -178,7 +168,7 @@ def evaluate(text: str, values: Mapping[str, complex]) -> complex:
     reader = _Reader(_tokens(text), values)
     try:
         value = reader.operation()
-    except (ArithmeticError, RecursionError) as error:
+    except (ArithmeticError, LookupError, RecursionError) as error:
         raise ValueError(f"{text}: {error}") from error
     if reader.tokens[0]:
         raise ValueError(f"{text}: {reader.tokens[0]!r} is left over")
@@ -257,7 +247,7 @@ def _equal(question: str, key: str, formula: str, *, tolerant: bool) -> bool:
     slack = 0.5 * 10.0 ** -len(decimal[1]) if decimal else 0.0
     return any(
         all(
-            abs(a - sign * b) <= max(slack, CLOSE * max(1.0, abs(a), abs(b)))
+            cmath.isclose(a, sign * b, rel_tol=CLOSE, abs_tol=max(slack, CLOSE))
             for a, b in zip(wanted, given, strict=True)
         )
         for sign in signs

@@ -275,8 +275,8 @@ def reformat(question: str, key: str, text: str, *, tolerant: bool) -> float:
         return 0.0
     return float(
         all(
-            (one.keys() <= two.keys() if tolerant else one.keys() == two.keys())
-            and all(_same(one[name], two[name]) for name in one)
+            (tolerant or one.keys() == two.keys())
+            and all(name in two and _same(one[name], two[name]) for name in one)
             for one, two in zip(wanted, given, strict=True)
         )
     )

@@ -5,9 +5,9 @@
 | `releases.mt_bench` | people and GPT-4 | `mt-bench.csv` |
 | `releases.vicuna80` | people and five judges | `vicuna80.csv` |
 | `releases.elobench` | people and, on the first 2,008 battles, GPT-4 | `elobench.csv` |
-| `llm_sp` | answer keys, and eleven judges' probabilities | `llm-sp.csv` |
-| `hub` | people alone, with all texts, for models that judge here | `mt-bench-hub.csv` |
-| `hub` | the same of Chatbot Arena | `chatbot-arena.csv` |
+| `releases.llm_sp` | answer keys, and eleven judges' probabilities | `llm-sp.csv` |
+| `releases.hub` | people alone, with all texts, for models that judge here | `mt-bench-hub.csv` |
+| `releases.hub` | the same of Chatbot Arena | `chatbot-arena.csv` |
 
 A reader makes plain rows of its files; `tables_of` makes the tables of them. A pinned file is what
 its checksum says: no reader looks for keys that are missing or values that are not in it.
