@@ -323,14 +323,11 @@ def gains(found: pd.DataFrame) -> pd.DataFrame:
         first), `last_step`, and by then the changes since step 0 of score, truth, bias and D with
         their intervals; the last step is the last one with a truth.
     """
-    known = found.query("condition == '' and n > 0")
-    known = known.drop(columns="condition").sort_values([*CHAIN, "step"])
-    best = known.sort_values("truth_mean", ascending=False, kind="stable")
-    best = best.drop_duplicates(CHAIN)[[*CHAIN, "step"]]
-    best = best.rename(columns={"step": "best_step"})
-    last = known.drop_duplicates(CHAIN, keep="last")
-    last = last.rename(columns={"step": "last_step"})
-    return last.query("last_step > 0").merge(best, on=CHAIN)
+    known = bias.translation(found).query("n > 0").sort_values([*CHAIN, "step"], ignore_index=True)
+    chains = known.groupby(CHAIN)
+    best = known["step"][chains["truth_mean"].idxmax()].to_numpy()
+    last = chains.tail(1).rename(columns={"step": "last_step"}).assign(best_step=best)
+    return last.query("last_step > 0").reset_index(drop=True)
 
 
 def arms(found: pd.DataFrame) -> pd.DataFrame:
@@ -395,8 +392,8 @@ def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
         `model, first, last`, means of the languages; what is missing at a step stays missing.
     """
     mean = table.query("language == @bias.AVERAGE and convention == 'corrected'")
-    over = mean.sort_values("step").set_index("model")["bias"]
-    ends = {end: over[~over.index.duplicated(keep=end)] for end in ("first", "last")}
+    over = mean.sort_values("step").groupby("model")["bias"]
+    ends = {"first": over.first(skipna=False), "last": over.last(skipna=False)}
     return pd.DataFrame(ends).reset_index()
 
 
@@ -422,26 +419,20 @@ def human(
 
     Returns:
         By language, model and step; `metric_mean` is that of the truth used elsewhere, and
-        `noise_bias` that of a judge of pure noise by the same accept rule (`selection`), both on
-        the same sentences.
+        `noise_bias` that of a judge of pure noise (`refined_by_noise`), both on the same sentences.
     """
-    place, noise = ["model", "step"], []
-    own = rated_by_people(rows, truths)
-    table = by_group(summary, own, settings, "human", conventions=("released",))
+    place = ["model", "step"]
+    own = rated_by_people(rows, truths).assign(languages=0)
+    table, noise = (
+        by_group(function, own, settings, "human", conventions=("released",))
+        for function in (summary, _refined)
+    )
     table.columns = table.columns.str.replace("truth_", "human_")
-    first = read_as(own.query("step == 0"), "released")
-    for model, step in table[place].itertuples(index=False):
-        part = first[first["model"].eq(model)]
-        levels, counts = np.unique(part["score"], return_counts=True)
-        often = counts[:, None].astype(float)
-        score = expected_greatest(levels, often, step + 1)
-        noise.append(float(score[0]) - part["truth"].mean())
+    noise = noise.reindex(columns=[*KEY, "model", "noise_bias"])
+    printed = published.query("item == 'human' and quantity == 'bias'").set_index(place)
     metric = own.groupby(place)["metric"].mean()
-    printed = published.query("item == 'human' and quantity == 'bias'")
-    printed = printed.set_index(place)["value"]
-    table = table.assign(noise_bias=noise)
-    table = table.join(metric.rename("metric_mean"), on=place)
-    table = table.join(printed.rename("bias_published"), on=place)
+    beside = pd.DataFrame({"metric_mean": metric, "bias_published": printed["value"]})
+    table = table.merge(noise, how="left").join(beside, on=place)
     return table.sort_values(place, ignore_index=True)
 
 
@@ -484,12 +475,9 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
     if not found["model"].isin(published["model"]).any():
         published = published.iloc[:0]
     known = found.astype({"step": float}).set_index(place)["bias"]
-    table = published.join(known.rename("recomputed"), on=place)
-    table = table.rename(columns={"value": "published"})
-    share = table["quantity"].map(ends)
-    table["recomputed"] = table["recomputed"].fillna(share).astype(float)
-    table["difference"] = table["recomputed"] - table["published"]
-    return table
+    table = published.rename(columns={"value": "published"}).join(known, on=place)
+    recomputed = table.pop("bias").fillna(table["quantity"].map(ends)).astype(float)
+    return table.assign(recomputed=recomputed, difference=recomputed - table["published"])
 
 
 def commongen(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -537,18 +525,17 @@ def _shares(
     for values, part in bias.counted(read, cell).groupby(cell):
         said = share_interval(part["score"], part["cluster"], level)
         true = share_interval(part["truth"], part["cluster"], level)
-        apart = difference(said, true)
-        found.append((*values, *apart[:3], *said[:3], *true[:3]))
-    columns = [*cell, *bounded("apart", "predicted", "true")]
-    shares = pd.DataFrame(found, columns=columns)
+        _, *ends, _ = difference(said, true)
+        found.append((*values, *ends, *said[:3], *true[:3]))
+    apart = ["apart_lo", "apart_hi"]
+    shares = pd.DataFrame(found, columns=[*cell, *apart, *bounded("predicted", "true")])
     means = bounded("self_mean", "truth_mean")
     whole = table.drop(columns=means).merge(shares, on=cell)
     # A bias that is the same in every sentence has no interval by resampling, and D has none.
     alike = whole["bias_lo"].eq(whole["bias_hi"])
-    for end in ("_lo", "_hi"):
-        whole[f"bias{end}"] = whole[f"bias{end}"].mask(alike, whole[f"apart{end}"])
-        whole[f"dskew{end}"] = whole[f"dskew{end}"].mask(alike)
-    return whole.drop(columns=bounded("apart"))
+    whole.loc[alike, ["bias_lo", "bias_hi"]] = whole.loc[alike, apart].to_numpy()
+    whole.loc[alike, ["dskew_lo", "dskew_hi"]] = np.nan
+    return whole.drop(columns=apart)
 
 
 def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -590,12 +577,10 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     whole = own[languages.eq(own["language"].nunique())]
     level = settings.bootstrap.level
     for values, part in whole.groupby(key):
-        weight = part["weight"]
         row = [*values, len(part)]
         for name in ("well_formed", "usable"):
-            parts = np.stack([part[name] * weight, weight], axis=-1)
-            share = share_interval(parts, part["cluster"], level)
-            row += share[:3]
+            parts = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
+            row += share_interval(parts, part["cluster"], level)[:3]
         found.append(row)
     columns = [*key, "n", *bounded("well_formed", "usable")]
     return pd.DataFrame(found, columns=columns)
