@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref import paths
-from selfpref.studies.xu.truths import chrf, quantile_map
+from selfpref.studies.xu.items import chrf, quantile_map
 
 KEY = ["item_id", "responder", "step"]
 

@@ -6,7 +6,7 @@ import pytest
 from conftest import REPOSITORY
 
 from selfpref import paths
-from selfpref.studies.xu.truths import (
+from selfpref.studies.xu.items import (
     boxed,
     chrf,
     chrf_mqm,

@@ -77,8 +77,18 @@ from selfpref.params import Params, Refine
 from selfpref.seeds import seed_of
 from selfpref.studies.xu import STUDY, lab, prompts
 from selfpref.studies.xu.feedback import SEVERITIES, VERDICTS, Feedback, read, read_generation
-from selfpref.studies.xu.items import BEST, RESCORED, Item, Task, from_table
-from selfpref.studies.xu.truths import MATCHERS, answer_of, chrf_mqm, correct, covers
+from selfpref.studies.xu.items import (
+    BEST,
+    MATCHERS,
+    RESCORED,
+    Item,
+    Task,
+    answer_of,
+    chrf_mqm,
+    correct,
+    covers,
+    from_table,
+)
 from selfpref.tables.schemas import TABLES
 
 LAYOUTS = {"lab": lab.LAB, "authors": prompts.AUTHORS, "plain": prompts.PLAIN}

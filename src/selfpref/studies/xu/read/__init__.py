@@ -61,8 +61,7 @@ from selfpref.formats.datasets import judges_of
 from selfpref.formats.records import json_lines
 from selfpref.params import Dataset
 from selfpref.studies.xu import feedback
-from selfpref.studies.xu.items import BEST, PARAPHRASE, Task
-from selfpref.studies.xu.truths import MATCHERS, covers, recovered
+from selfpref.studies.xu.items import BEST, MATCHERS, PARAPHRASE, Task, covers, recovered
 
 COMMONGEN, HUMAN = "commongen", "human"
 # Files beside `self_refine` on these models' texts are of their second run.

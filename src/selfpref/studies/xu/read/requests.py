@@ -22,8 +22,7 @@ from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import audited
 from selfpref.formats.records import json_lines
 from selfpref.params import Dataset, LabRequests, Requests, Sentences
-from selfpref.studies.xu.items import Item, Task, to_table
-from selfpref.studies.xu.truths import boxed
+from selfpref.studies.xu.items import Item, Task, boxed, to_table
 
 STUDY = "xu"
 SUBJECTS = (
