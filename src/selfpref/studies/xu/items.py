@@ -45,9 +45,9 @@ what data/published/chrf_mqm_errors.csv tells).
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -57,10 +57,12 @@ from selfpref.statistics.bootstrap import Floats
 from selfpref.texts import boxes
 
 Task = Literal["mqm", "coverage", "correctness"]
-TASKS: Final[tuple[Task, ...]] = get_args(Task)
-CATEGORIES: Final[dict[Task, str]] = dict(
-    zip(TASKS, ("translation", "commongen", "mathematics"), strict=True)
-)
+CATEGORIES: Final[dict[Task, str]] = {
+    "mqm": "translation",
+    "coverage": "commongen",
+    "correctness": "mathematics",
+}
+TASKS: Final = tuple(CATEGORIES)
 # Conditions: the best of so many candidates, and the paraphrase of a translator's text.
 BEST = "best-of-"
 PARAPHRASE = "paraphrase/"
@@ -130,9 +132,8 @@ def from_table(items: pd.DataFrame) -> list[Item]:
         held = json.loads(row["metadata"])
         held["concepts"] = tuple(held.get("concepts", ()))
         reference = None if pd.isna(row["reference"]) else row["reference"]
-        request = row["messages"][-1]["content"]
-        item = Item(row["item_id"], request=request, reference=reference, **held)
-        found.append(replace(item, cluster=row["cluster"]))
+        asked = {"request": row["messages"][-1]["content"], "cluster": row["cluster"]}
+        found.append(Item(row["item_id"], reference=reference, **asked, **held))
     return found
 
 
@@ -205,8 +206,7 @@ def normalised(answer: str) -> str:
 
 def answer_of(text: str) -> str | None:
     """The normalised final answer of a solution; None where it gives none."""
-    found = boxed(text)
-    return normalised(found) or None if found is not None else None
+    return normalised(boxed(text) or "") or None
 
 
 def correct(text: str, reference: str) -> float:
@@ -237,10 +237,9 @@ def quantile_map(source: Floats, target: Floats, knots: int = 101) -> Scale:
         The map; values of `source` that are tied get the mean of their ranks' targets.
     """
     ranks = np.linspace(0, 1, knots)
-    raw, owner, counts = np.unique(
-        np.quantile(source, ranks), return_inverse=True, return_counts=True
-    )
-    return raw, np.bincount(owner, weights=np.quantile(target, ranks)) / counts
+    of_source, of_target = np.quantile(source, ranks), np.quantile(target, ranks)
+    found = pd.Series(of_target).groupby(of_source).mean()
+    return found.index.to_numpy(), found.to_numpy()
 
 
 def chrf(text: str, reference: str) -> float:

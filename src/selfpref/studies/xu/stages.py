@@ -63,6 +63,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from typing import Final
 
@@ -198,16 +199,15 @@ class NoiseJudge:
         drawn = pool[int(rng.integers(len(pool)))]
         if drawn.flawless:
             return read(item.task, _FLAWLESS[item.task])
-        marks, words = [int(count) for count in drawn.marks or ()], text.split() or [""]
         if item.task == "correctness":
             return read(item.task, "[[no]]")
+        marks = np.array(drawn.marks, dtype=int)
         if item.task == "coverage":
-            missing = rng.permutation(np.array(item.concepts))[: marks[0]]
-            return read(item.task, f"[{', '.join(map(str, missing))}]")
+            missing = rng.permutation(item.concepts)[: marks[0]]
+            return read(item.task, f"[{', '.join(missing)}]")
         lines = [
-            f"'{words[int(rng.integers(len(words)))]}' is a {severity} accuracy error"
-            for severity, count in zip(SEVERITIES, marks, strict=True)
-            for _ in range(count)
+            f"'{rng.choice(text.split() or [''])}' is a {severity} accuracy error"
+            for severity in np.repeat([*SEVERITIES], marks)
         ]
         return read(item.task, "\n".join(lines))
 
@@ -249,9 +249,9 @@ class State:
         return self.condition.startswith(BEST)
 
     @property
-    def key(self) -> tuple[str, str]:
-        """The item and the text: what a reading of it, or a truth, depends on."""
-        return self.item.item_id, self.text.text
+    def occasion(self) -> str:
+        """Which reading of a text this is: that of a candidate, or at a step."""
+        return f"candidate {self.sample}" if self.best else str(self.step)
 
     @property
     def place(self) -> dict[str, object]:
@@ -315,24 +315,29 @@ def _judged(states: Sequence[State], judges: Mapping[str, Judge]) -> list[State]
     """Each text with the feedback of its arm's judge; one batch a judge."""
     found = []
     for name, judge in {judge.name: judge for judge in judges.values()}.items():
-        part = [one for one in states if judges[one.condition].name == name]
-        said = judge.rate([(one.item, one.text.text, str(one.step)) for one in part])
-        found += [replace(one, said=of, judge=name) for one, of in zip(part, said, strict=True)]
+        found += _said(judge, [one for one in states if judges[one.condition].name == name])
     return found
+
+
+def _said(judge: Judge, states: Sequence[State], occasion: str = "") -> list[State]:
+    """Each text with what a judge says of it, in its place or on another occasion."""
+    drafts = [(one.item, one.text.text, occasion or one.occasion) for one in states]
+    return [
+        replace(one, said=said, judge=judge.name)
+        for one, said in zip(states, judge.rate(drafts), strict=True)
+    ]
 
 
 def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
     """Of the first k candidates, the first with the greatest standing; step 1 holds it."""
     sizes = writer.use.best_of
     drawn = [
-        State(item, BEST, 0, text, judge=writer.name, sample=sample)
+        State(item, BEST, 0, text, sample=sample)
         for item, texts in zip(items, writer.write(items, max(sizes)), strict=True)
         for sample, text in enumerate(texts)
         if written(text)
     ]
-    said = writer.rate([(one.item, one.text.text, f"candidate {one.sample}") for one in drawn])
-    drawn = [replace(one, said=of) for one, of in zip(drawn, said, strict=True)]
-    found = []
+    drawn, found = _said(writer, drawn), []
     for size, item in product(sizes, items):
         own = [one for one in drawn if one.item is item and one.sample < size]
         own = [replace(one, condition=f"{BEST}{size}") for one in own]
@@ -410,10 +415,9 @@ def run(
     firsts = [(item, text) for item, text in zip(items, texts, strict=True) if written(text)]
     asked = [item for item, _ in firsts]
     # The store answers the same questions again when the arms ask them.
-    said = writer.rate([(item, text.text, "0") for item, text in firsts])
     pool = defaultdict[Task, list[Feedback]](list)
-    for item, one in zip(asked, said, strict=True):
-        pool[item.task] += [one] * (one.status == "ok")
+    for one in _said(writer, [State(item, PLAIN, 0, text) for item, text in firsts]):
+        pool[one.item.task] += [one.said] * (one.said.status == "ok")
     judges: dict[str, Judge] = {"own": writer, "noise": NoiseJudge(pool, writer.seed)}
     judges |= dict(zip(["external"], others, strict=False))
     held = refined(firsts, writer, {arm: judges[ARMS[arm]] for arm in (PLAIN, *writer.use.arms)})
@@ -423,14 +427,9 @@ def run(
         held += votes([item for item in asked if item.task == "correctness"], writer)
     # Candidates at step 0 were only looked at.
     kept = [one for one in held if one.step or not one.best]
-    each = {one.key: one for one in kept}
     ratings = [_rating(one, PLAIN if one.best else one.condition) for one in held]
     for judge in (writer, *others):
-        drafts = [(one.item, one.text.text, "afresh") for one in each.values()]
-        known = dict(zip(each, judge.rate(drafts), strict=True))
-        afresh = [replace(one, said=known[one.key], judge=judge.name) for one in kept]
-        ratings += [_rating(one, RESCORED) for one in afresh]
-    true = {key: truths_of(one.item, one.text.text) for key, one in each.items()}
+        ratings += [_rating(one, RESCORED) for one in _said(judge, kept, "afresh")]
     statuses = {"ok": "ok", "cut": "truncated"}
     found: dict[str, list[dict[str, object]]] = {
         "responses": [
@@ -441,7 +440,7 @@ def run(
         "truths": [
             {**one.place, "metric": metric, "score": score}
             for one in kept
-            for metric, score in true[one.key].items()
+            for metric, score in truths_of(one.item, one.text.text).items()
         ],
     }
     made = {
@@ -462,6 +461,7 @@ def _rating(one: State, variant: str) -> dict[str, object]:
     return row | {"repeat": 0}
 
 
+@cache
 def truths_of(item: Item, text: str) -> dict[str, float]:
     """The true scores of a text by metric."""
     if item.task == "coverage":
