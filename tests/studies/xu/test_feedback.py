@@ -87,10 +87,10 @@ def test_what_says_nothing_is_missing_and_not_perfect(task):
 def test_the_released_rules_count_substrings():
     said = {"[BLOCKED]": 0, "": 0, "'a' is a Major accuracy/omission error": 0}
     said |= {"'major cities' is a minor accuracy error": -6, "critical major minor minor": -12}
-    assert {reply: feedback.released_mqm(reply) for reply in said} == said
-    assert feedback.released_mqm("critical " * 6) == -25
-    assert feedback.released_coverage("output 'all covered'  ['cat']") == 1
-    assert feedback.released_coverage("All covered") == 0
+    said |= {"critical " * 6: -25}
+    assert {reply: feedback.released("mqm", reply) for reply in said} == said
+    assert feedback.released("coverage", "output 'all covered'  ['cat']") == 1
+    assert feedback.released("coverage", "All covered") == 0
 
 
 def test_the_declared_grammar():

@@ -164,9 +164,9 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
 
 def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str | pd.Series) -> pd.Series:
     """A metric of the truths table for each row's text; NaN where it was not computed."""
-    wanted = rows[TEXT].assign(metric=metric)
-    found = wanted.merge(truths[[*TEXT, "metric", "score"]], on=[*TEXT, "metric"], how="left")
-    return pd.Series(found["score"].to_numpy(dtype=float), index=rows.index)
+    key = [*TEXT, "metric"]
+    known = truths.set_index(key)["score"].astype(float)
+    return rows[TEXT].assign(metric=metric).join(known, on=key)["score"]
 
 
 def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
@@ -221,11 +221,10 @@ def chained(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["own"] & ~rows["condition"].str.startswith((BEST, PARAPHRASE))]
 
 
-def paper_chains(rows: pd.DataFrame, *tasks: str) -> pd.DataFrame:
-    """The rows of refinement by the paper's own rule: no other condition; of all tasks or some."""
+def paper_chains(rows: pd.DataFrame, task: str) -> pd.DataFrame:
+    """The rows of refinement of a task by the paper's own rule: no other condition."""
     own = chained(rows)
-    own = own[own["condition"].eq("")]
-    return own[own["task"].isin(tasks or own["task"])]
+    return own[own["condition"].eq("") & own["task"].eq(task)]
 
 
 def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
@@ -446,20 +445,17 @@ def by_group(
     Returns:
         The table's columns and those of the group; of no group, those of `summary`.
     """
+
+    def of_group(part: pd.DataFrame, *group: str) -> pd.DataFrame:
+        found = table(part, settings, *names, *map(str, group))
+        return found.assign(**dict(zip(by, group, strict=True)))
+
     groups = [
-        (part, values)
-        for name in conventions
-        for values, part in read_as(rows, name).groupby([*by])
+        (part, *group) for name in conventions for group, part in read_as(rows, name).groupby([*by])
     ]
-    calls = ((part, settings, *names, *map(str, values)) for part, values in groups)
-    found = [
-        made.assign(**dict(zip(by, values, strict=True)))
-        for made, (_, values) in zip(at_once(table, calls), groups, strict=True)
-        if len(made)
-    ]
-    columns = [*KEY, "n", "unusable", "n_both", *bounded(*LEVELS, *CHANGES)]
-    none = pd.DataFrame(columns=columns).assign(**dict.fromkeys(by))
-    return pd.concat(found or [none], ignore_index=True)
+    found = [made for made in at_once(of_group, groups) if len(made)]
+    columns = [*KEY, "n", "unusable", "n_both", *bounded(*LEVELS, *CHANGES), *by]
+    return pd.concat(found or [pd.DataFrame(columns=columns)], ignore_index=True)
 
 
 def curves(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -473,12 +469,10 @@ def curves(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `condition` (empty: the paper's rule), `model`, and the columns of `summary`; the mean over
         languages, `average`, where a model has all languages of its condition.
     """
-    own = chained(rows)
-    own = own[own["task"].eq("mqm")]
+    own = chained(rows).query("task == 'mqm'")
     own = own.assign(languages=own.groupby("condition")["language"].transform("nunique"))
     table = by_group(summary, own, settings, "translation", by=MODELS)
-    order = ["condition", "language", "model", "step", "convention"]
-    return table.sort_values(order, ignore_index=True)
+    return table.sort_values([*CELL, "convention"], ignore_index=True)
 
 
 def translation(table: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,8 @@ This is the one module of the study that imports the lab.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from selfpref.errors import SelfprefError
 from selfpref.lab import refinement
@@ -39,14 +40,13 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
                 f"{len(requests)} are held out; ask for fewer"
             )
         for number, one in enumerate(requests, start=1):
-            asked: dict[str, Any] = {"request": one.question.partition(" ")[2]}
-            if task == "coverage":
-                asked = {"request": ", ".join(one.asked), "concepts": one.asked}
-            else:
-                asked["reference"] = one.right
+            name, request = f"{NAMES[task][0]}/{number}", one.question.partition(" ")[2]
+            item = Item(name, task, request, one.right)
             if task == "mqm":
-                asked |= {"language": "Lab", "target": "English", "oracle": True}
-            found.append(Item(f"{NAMES[task][0]}/{number}", task, **asked))
+                item = replace(item, language="Lab", target="English", oracle=True)
+            if task == "coverage":
+                item = Item(name, task, ", ".join(one.asked), concepts=one.asked)
+            found.append(item)
     return found
 
 

@@ -90,16 +90,10 @@ from selfpref.studies.xu.items import (
     covers,
     from_table,
 )
-from selfpref.tables.schemas import TABLES
 
 LAYOUTS = {"lab": lab.LAB, "authors": prompts.AUTHORS, "plain": prompts.PLAIN}
 PLAIN: Final = "plain"
 CONSISTENCY: Final = "self-consistency"
-# Who judges an arm: the writer (`own`), another model (`external`), or chance (`noise`).
-ARMS: Final = {
-    **dict.fromkeys((PLAIN, "accept-all", "accept-random"), "own"),
-    **{"external": "external", "noise": "noise"},
-}
 # One text to judge or to revise: what was asked, the text, and which reading of it this is, such as
 # a step; with judge and item that is the seed.
 Draft = tuple[Item, str, str]
@@ -195,7 +189,7 @@ class NoiseJudge:
     def _rate(self, item: Item, text: str, occasion: str) -> Feedback:
         rng = np.random.default_rng(seed_of(self.seed, self.name, item.item_id, occasion))
         if not (pool := self.pool.get(item.task)):
-            return Feedback("unparsable")
+            return UNREAD
         drawn = pool[int(rng.integers(len(pool)))]
         if drawn.flawless:
             return read(item.task, _FLAWLESS[item.task])
@@ -257,7 +251,7 @@ class State:
     def place(self) -> dict[str, object]:
         """The text's name in the tables; the plain arm has no condition in front."""
         front = "" if self.condition == PLAIN else f"{self.condition}/"
-        return {"item_id": front + self.item.item_id, "step": self.step, "sample": self.sample}
+        return {"item_id": front + self.item.item_id, "step": self.step}
 
 
 def accepts(arm: str, old: Feedback, new: Feedback, draw: float) -> bool:
@@ -355,13 +349,12 @@ def votes(items: Sequence[Item], writer: Participant) -> list[State]:
         samples, current = [text for text in texts if written(text)], 0
         answers = [answer_of(text.text) for text in samples]
         for step, count in enumerate(prefixes):
-            counts = Counter(answer for answer in answers[:count] if answer is not None)
-            said = Feedback("unparsable")
+            cast = [answer for answer in answers[:count] if answer is not None]
             # Of equally frequent answers the one that came first.
-            for winner, _ in counts.most_common(1):
-                said = Feedback("ok", float(answers[current] == winner))
+            winner = max(cast, key=cast.count, default=None)
+            said = Feedback("ok", float(answers[current] == winner)) if cast else UNREAD
             found.append(State(item, CONSISTENCY, step, samples[current], said, writer.name))
-            current = answers.index(winner) if counts else current
+            current = answers.index(winner) if cast else current
     return found
 
 
@@ -418,9 +411,10 @@ def run(
     pool = defaultdict[Task, list[Feedback]](list)
     for one in _said(writer, [State(item, PLAIN, 0, text) for item, text in firsts]):
         pool[one.item.task] += [one.said] * (one.said.status == "ok")
-    judges: dict[str, Judge] = {"own": writer, "noise": NoiseJudge(pool, writer.seed)}
+    judges: dict[str, Judge] = {"noise": NoiseJudge(pool, writer.seed)}
+    judges |= dict.fromkeys((PLAIN, "accept-all", "accept-random"), writer)
     judges |= dict(zip(["external"], others, strict=False))
-    held = refined(firsts, writer, {arm: judges[ARMS[arm]] for arm in (PLAIN, *writer.use.arms)})
+    held = refined(firsts, writer, {arm: judges[arm] for arm in (PLAIN, *writer.use.arms)})
     if writer.use.best_of:
         held += best_of(asked, writer)
     if writer.use.rounds:
@@ -430,10 +424,14 @@ def run(
     ratings = [_rating(one, PLAIN if one.best else one.condition) for one in held]
     for judge in (writer, *others):
         ratings += [_rating(one, RESCORED) for one in _said(judge, kept, "afresh")]
-    statuses = {"ok": "ok", "cut": "truncated"}
-    found: dict[str, list[dict[str, object]]] = {
+    found = {
         "responses": [
-            {**one.place, "text": one.text.text, "status": statuses[one.text.status]}
+            {
+                **one.place,
+                "sample": one.sample,
+                "text": one.text.text,
+                "status": "truncated" if one.text.status == "cut" else "ok",
+            }
             for one in held
         ],
         "ratings": ratings,
@@ -444,9 +442,7 @@ def run(
         ],
     }
     made = {
-        name: pd.DataFrame(rows, columns=[*TABLES[name].columns]).assign(
-            study=STUDY.name, responder=writer.name
-        )
+        name: tables.fill(rows, name, study=STUDY.name, responder=writer.name)
         for name, rows in found.items()
     }
     return made | {"dropped": pd.DataFrame([missing], index=[""]).astype(int)}
@@ -455,10 +451,19 @@ def run(
 def _rating(one: State, variant: str) -> dict[str, object]:
     """The reading of a text."""
     said, choice = one.said, one.said.choice
-    row = {**one.place, "judge": one.judge, "task": one.item.task, "variant": variant}
-    row |= {name: getattr(said, name) for name in ("score", "marks", "reply", "status")}
-    row |= {"distribution": choice and [*choice.probabilities], "mass": choice and choice.mass}
-    return row | {"repeat": 0}
+    return {
+        **one.place,
+        "sample": one.sample,
+        "judge": one.judge,
+        "task": one.item.task,
+        "variant": variant,
+        "score": said.score,
+        "marks": said.marks,
+        "reply": said.reply,
+        "status": said.status,
+        "distribution": choice and [*choice.probabilities],
+        "mass": choice and choice.mass,
+    }
 
 
 @cache

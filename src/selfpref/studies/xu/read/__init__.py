@@ -220,10 +220,12 @@ class Release:
             self.asked[where.language] = lines[: used.get(where.language)]
             self.note(path, "read", len(lines), len(self.asked[where.language]))
 
-    def note(self, path: str, finding: str, rows: int, affected: int, detail: str = "") -> None:
+    def note(
+        self, path: str, finding: str, rows: int, affected: int, detail: str | None = None
+    ) -> None:
         """One row of the audit; `affected` of the file's `rows`."""
         row = {"file": path, "finding": finding, "rows": rows, "affected": affected}
-        self.rows["audit"].append({**row, "detail": detail or None})
+        self.rows["audit"].append({**row, "detail": detail})
 
     def add(self, table: str, where: Place, **columns: object) -> None:
         """A row for each text of a place, from the first on."""
@@ -241,7 +243,7 @@ class Release:
         for path, where in self.places.items():
             if where.kind in ASKED:
                 continue
-            wanted, left_out, detail = len(self.asked[where.language]) * where.samples, "", ""
+            wanted, left_out, detail = len(self.asked[where.language]) * where.samples, "", None
             # A step of a translation that no BLEURT was computed for, where other steps have it.
             bare = where.cell not in scored and where.cell[:3] in in_chains
             if bare and where.kind in HELD and not where.condition:
@@ -313,7 +315,6 @@ class Release:
 
 def rated(task: Task, reply: str) -> dict[str, object]:
     """One reply: its score as read here, and by the release's own rule."""
-    given, said = task == "coverage", feedback.read(task, reply)
-    stored = feedback.released_coverage(reply) if given else feedback.released_mqm(reply)
+    said, stored = feedback.read(task, reply), feedback.released(task, reply)
     found = {"task": task, "reply": reply, "stored": stored, "score": said.score}
-    return {**found, "status": said.status, "marks": None if given else said.marks}
+    return {**found, "status": said.status, "marks": said.marks if task == "mqm" else None}
