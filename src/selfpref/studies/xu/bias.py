@@ -228,7 +228,7 @@ def paper_chains(rows: pd.DataFrame, task: str) -> pd.DataFrame:
 
 
 def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
-    """The rows under one scoring, named by `convention`: its `score` and its `truth`.
+    """The rows under one scoring, named by `convention`: its `score`, `truth`, and their `gap`.
 
     Args:
         rows: As `rated` returns them.
@@ -238,11 +238,11 @@ def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
     if convention == "corrected":
         score = rows["score"].where(rows["status"].eq("ok"))
         truth = truth.mask(rows["contaminated"])
-    return rows.assign(convention=convention, score=score, truth=truth)
+    return rows.assign(convention=convention, score=score, truth=truth, gap=score - truth)
 
 
 def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """The rows with their `gap`, score and truth alone where they count.
+    """The rows with score and truth alone where they count.
 
     They count where both are there; in a cell without any truth, all scores do.
 
@@ -250,10 +250,10 @@ def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         rows: Under one scoring or several.
         by: What makes a cell.
     """
-    gap = rows["score"] - rows["truth"]
-    alone = ~gap.notna().groupby([rows[name] for name in by]).transform("any")
-    held = rows[["score", "truth"]].where(gap.notna() | alone)
-    return rows.assign(gap=gap, score=held["score"], truth=held["truth"])
+    both = rows["gap"].notna()
+    alone = ~both.groupby([rows[name] for name in by]).transform("any")
+    held = rows[["score", "truth"]].where(both | alone)
+    return rows.assign(score=held["score"], truth=held["truth"])
 
 
 def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Floats:
@@ -386,9 +386,8 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     A change rests on the sentences that count at both steps.
 
     Args:
-        rows: With `convention, language, step, cluster, item_id, score, truth, status`: one
-            responder under one scoring. A column `languages` asks for the mean over languages, at
-            the steps that so many reach.
+        rows: One responder under one scoring (`read_as`). A column `languages` asks for the mean
+            over languages, at the steps that so many reach.
         settings: Gamma and intervals.
         names: Of the random stream.
 

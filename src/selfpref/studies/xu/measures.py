@@ -73,8 +73,7 @@ def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     table = table.rename(columns={"step": "k"})
     noise = by_group(_chosen, drawn, settings, "best of noise", by=choice[:3])
     noise = noise.reindex(columns=[*choice, "noise_bias", *bounded("beyond")])
-    found = table.merge(noise, on=choice, how="left")
-    return found.sort_values(choice, ignore_index=True)
+    return table.merge(noise, on=choice, how="left").sort_values(choice, ignore_index=True)
 
 
 def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
@@ -188,7 +187,7 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """One model under one scoring: a row a language and step, then the means over languages."""
-    gap, first = rows["score"] - rows["truth"], rows["step"].eq(0)
+    gap, first = rows["gap"], rows["step"].eq(0)
     pools = dict(iter(rows[first & gap.notna()].groupby("language")))
     # At step 0 both are the same, and rounding is all that is left.
     known = rows.assign(value=gap.mask(first))
@@ -206,9 +205,9 @@ def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
 # fewer spans nothing follows.
 QUOTED, SPANS = 0.8, 10
-# Bounds of the true score, in points of MQM, within which texts count as equally good: between the
+# Between these true scores, in points of MQM, texts count as equally good: they lie between the
 # plateaus of the map from BLEURT.
-EQUAL = (-np.inf, -22.5, -17.5, -12.5, -7.5, -3.0, np.inf)
+EQUAL = (-22.5, -17.5, -12.5, -7.5, -3.0)
 READING = ["condition", "language", "responder", "step", "judge", "variant", "repeat"]
 
 
@@ -306,10 +305,9 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 def _binned(rows: pd.DataFrame) -> Floats:
     """Sum and count of each row's gap in its bin, own or others', `[rows, bins, 2, 2]`."""
-    cells = np.zeros((len(rows), len(EQUAL) - 1, 2, 2))
-    bins = np.digitize(rows["truth"], EQUAL[1:-1])
+    cells = np.zeros((len(rows), len(EQUAL) + 1, 2, 2))
     side = (~rows["own"]).to_numpy(dtype=int)
-    place = np.arange(len(rows)), bins, side
+    place = np.arange(len(rows)), np.digitize(rows["truth"], EQUAL), side
     cells[*place, 0] = rows["gap"]
     cells[*place, 1] = 1
     return cells
@@ -366,7 +364,6 @@ def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     own, found = paper_chains(rows, "mqm"), []
     read = pd.concat([read_as(own, name) for name in CONVENTIONS])
-    read = read.assign(gap=read["score"] - read["truth"])
     place = ["language", "step", "convention"]
     sentence = [*place, "cluster", "item_id"]
     gaps = read.pivot(index=sentence, columns="model", values="gap")
@@ -447,7 +444,6 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd
     own = read_as(rated_by_people(rows, truths), "released")
     own = own.query("step == 0").dropna(subset="score")
     own = own.rename(columns={"cluster": "sentence", "score": "said"})
-    own = own.assign(gap=own["said"] - own["truth"])
     cells = own.groupby(["language", "model"])
     part = cells.get_group(cells["gap"].mean().idxmax()) if len(own) else own
     gap = part["gap"].to_numpy()

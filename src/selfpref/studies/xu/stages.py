@@ -94,14 +94,54 @@ from selfpref.studies.xu.items import (
 LAYOUTS = {"lab": lab.LAB, "authors": prompts.AUTHORS, "plain": prompts.PLAIN}
 PLAIN: Final = "plain"
 CONSISTENCY: Final = "self-consistency"
-# One text to judge or to revise: what was asked, the text, and which reading of it this is, such as
-# a step; with judge and item that is the seed.
+UNREAD: Final = Feedback("unparsable")
+# One text to judge: what was asked, the text, and which reading of it this is, such as a step; with
+# judge and item that is the seed.
 Draft = tuple[Item, str, str]
 
 
 def written(text: Text) -> bool:
     """Whether there is a text, whole or cut off at its limit."""
     return text.status in ("ok", "cut")
+
+
+@dataclass(frozen=True)
+class State:
+    """A text that a condition holds at a step, and what was said of it.
+
+    Attributes:
+        item: The item, without its condition.
+        condition: The arm, or how else the text came about.
+        step: From 0.
+        text: The text.
+        said: What the condition's judge said of it, once it was asked.
+        judge: That judge.
+        sample: Among the candidates of one step.
+    """
+
+    item: Item
+    condition: str
+    step: int
+    text: Text
+    said: Feedback = UNREAD
+    judge: str = ""
+    sample: int = 0
+
+    @property
+    def best(self) -> bool:
+        """Whether it is one of several candidates (step 0), or the best of them."""
+        return self.condition.startswith(BEST)
+
+    @property
+    def occasion(self) -> str:
+        """Which reading of a text this is: that of a candidate, or at a step."""
+        return f"candidate {self.sample}" if self.best else str(self.step)
+
+    @property
+    def place(self) -> dict[str, object]:
+        """The text's name in the tables; the plain arm has no condition in front."""
+        front = "" if self.condition == PLAIN else f"{self.condition}/"
+        return {"item_id": front + self.item.item_id, "step": self.step}
 
 
 @dataclass(frozen=True)
@@ -134,11 +174,16 @@ class Participant:
         )
         return [made[start : start + samples] for start in range(0, len(made), samples)]
 
-    def revise(self, drafts: Sequence[Draft], said: Sequence[Feedback]) -> list[Text]:
+    def revise(self, states: Sequence[State], step: int) -> list[Text]:
         """A better text for each, given what was said of it."""
         return self._texts(
-            (self.prompts.revise(item, text, feedback.reply or ""), item, "revise", occasion)
-            for (item, text, occasion), feedback in zip(drafts, said, strict=True)
+            (
+                self.prompts.revise(one.item, one.text.text, one.said.reply or ""),
+                one.item,
+                "revise",
+                step,
+            )
+            for one in states
         )
 
     def _texts(self, asked: Iterable[tuple[Prompt, Item, str, object]]) -> list[Text]:
@@ -207,51 +252,11 @@ class NoiseJudge:
 
 
 Judge = Participant | NoiseJudge
-UNREAD: Final = Feedback("unparsable")
 _FLAWLESS: Final[Mapping[Task, str]] = {
     "mqm": "no error",
     "coverage": "all covered",
     "correctness": "[[yes]]",
 }
-
-
-@dataclass(frozen=True)
-class State:
-    """A text that a condition holds at a step, and what was said of it.
-
-    Attributes:
-        item: The item, without its condition.
-        condition: The arm, or how else the text came about.
-        step: From 0.
-        text: The text.
-        said: What the condition's judge said of it, once it was asked.
-        judge: That judge.
-        sample: Among the candidates of one step.
-    """
-
-    item: Item
-    condition: str
-    step: int
-    text: Text
-    said: Feedback = UNREAD
-    judge: str = ""
-    sample: int = 0
-
-    @property
-    def best(self) -> bool:
-        """Whether it is one of several candidates (step 0), or the best of them."""
-        return self.condition.startswith(BEST)
-
-    @property
-    def occasion(self) -> str:
-        """Which reading of a text this is: that of a candidate, or at a step."""
-        return f"candidate {self.sample}" if self.best else str(self.step)
-
-    @property
-    def place(self) -> dict[str, object]:
-        """The text's name in the tables; the plain arm has no condition in front."""
-        front = "" if self.condition == PLAIN else f"{self.condition}/"
-        return {"item_id": front + self.item.item_id, "step": self.step}
 
 
 def accepts(arm: str, old: Feedback, new: Feedback, draw: float) -> bool:
@@ -287,8 +292,7 @@ def refined(
     history = list(now)
     for step in range(1, writer.use.steps + 1):
         faulty = [one for one in now if one.said.status == "ok" and not one.said.flawless]
-        drafts = [(one.item, one.text.text, str(step)) for one in faulty]
-        revised = writer.revise(drafts, [one.said for one in faulty])
+        revised = writer.revise(faulty, step)
         # An empty revision is no text; there is nothing to judge.
         made = [
             replace(one, step=step, text=text)

@@ -205,9 +205,7 @@ class Release:
     def __init__(self, source: Path) -> None:
         self.files = dict(sorted(fetch(source).items()))
         self.places = {path: place(path) for path in self.files}
-        self.rows: dict[str, list[dict[str, object]]] = {
-            name: [] for name in ("responses", "ratings", "truths", "audit")
-        }
+        self.rows = defaultdict[str, list[dict[str, object]]](list)
         # The list of concepts goes on after those that were used; the texts' names say how many.
         numbers = re.findall(rf"{COMMONGEN}_refinement_(\d+)_", "\n".join(self.files))
         used = {COMMONGEN: max(map(int, numbers), default=0)}
@@ -267,7 +265,7 @@ class Release:
         judge read them. What has BLEURT alone gets its map to the scale of MQM.
         """
         times: Counter[Place] = Counter()
-        scored: dict[str, dict[Place, list[float]]] = {metric: {} for metric in METRICS}
+        scored = defaultdict[str, dict[Place, list[float]]](dict)
         for path, where, values in self.held(judges):
             if where.kind == "text":
                 self.add("responses", where, text=values)
@@ -278,8 +276,19 @@ class Release:
                         self.add("truths", where, metric=f"coverage-{matcher}", score=covered)
             elif where.kind == "feedback":
                 task: Task = "coverage" if where.language == COMMONGEN else "mqm"
-                said = pd.DataFrame([rated(task, reply) for reply in values])
-                self.add("ratings", where, **said, judge=where.judge, repeat=times[where])
+                read = [feedback.read(task, reply) for reply in values]
+                self.add(
+                    "ratings",
+                    where,
+                    judge=where.judge,
+                    task=task,
+                    repeat=times[where],
+                    score=[said.score for said in read],
+                    marks=[said.marks if task == "mqm" else None for said in read],
+                    reply=values,
+                    stored=[feedback.released(task, reply) for reply in values],
+                    status=[said.status for said in read],
+                )
                 times[where] += 1
                 if echoes := sum(feedback.without_echo(reply) != reply for reply in values):
                     self.note(path, "instruction repeated", len(values), echoes)
@@ -311,10 +320,3 @@ class Release:
                     "reference": None if given else self.asked[""][line],
                     "metadata": json.dumps(concepts),
                 }
-
-
-def rated(task: Task, reply: str) -> dict[str, object]:
-    """One reply: its score as read here, and by the release's own rule."""
-    said, stored = feedback.read(task, reply), feedback.released(task, reply)
-    found = {"task": task, "reply": reply, "stored": stored, "score": said.score}
-    return {**found, "status": said.status, "marks": said.marks if task == "mqm" else None}
