@@ -66,7 +66,6 @@ def test_a_reply_is_read_as_what_it_says():
         # Reported scores have a floor; the accept rule compares without it.
         found = read("mqm", reply)
         assert found == feedback.Feedback("ok", max(points, -25), points, marks, reply)
-        assert found.flawless == (points == 0)
     for reply, count in MISSING.items():
         wanted = feedback.Feedback("ok", float(count == 0), -count, (count,), reply)
         assert read("coverage", reply) == wanted
@@ -81,7 +80,7 @@ def test_what_says_nothing_is_missing_and_not_perfect(task):
         found = read(task, reply)
         assert found.status == ("refused" if "BLOCKED" in reply else "unparsable"), reply
         assert np.isnan(found.score)
-        assert (found.standing, found.marks, found.flawless) == (None, None, False)
+        assert (found.standing, found.marks) == (None, None)
 
 
 def test_the_released_rules_count_substrings():

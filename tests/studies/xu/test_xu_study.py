@@ -7,8 +7,8 @@ from study_frames import repository, run
 from xu_rows import RECORDED, USE
 
 from selfpref import say, tables
+from selfpref.studies.xu import STUDY
 from selfpref.studies.xu import read as xu
-from selfpref.studies.xu.bias import TABLES
 
 FEW = {"bootstrap": RECORDED.bootstrap.model_copy(update={"resamples": 200})}
 PARAMS = RECORDED.model_copy(update=FEW | {"xu": USE.model_copy(update={"sizes": []})})
@@ -23,7 +23,7 @@ def read(folder, files):
         found = xu.read("xu", entry("xu", "xu"), source)
     return {
         name: tables.validate(found[name], name, "xu") if name in found else tables.empty(name)
-        for name in TABLES
+        for name in STUDY.filled
     }
 
 

@@ -50,6 +50,7 @@ run).
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -63,7 +64,6 @@ from selfpref.studies.xu import STUDY
 from selfpref.studies.xu.feedback import FLOOR
 from selfpref.studies.xu.items import BEST, PARAPHRASE, addressed, under_conditions
 
-TABLES = ("items", "responses", "ratings", "truths", "audit")
 Convention = Literal["released", "corrected"]
 CONVENTIONS: tuple[Convention, ...] = ("released", "corrected")
 TEXT = ["item_id", "responder", "step"]
@@ -118,8 +118,8 @@ def settings(params: Params) -> Settings:
 
 
 def load(params: Params) -> dict[str, pd.DataFrame]:
-    """The tables `TABLES` of all languages and models, and the items under every condition."""
-    whole = STUDY.whole(params.profile, TABLES)
+    """The study's tables of all languages and models, and the items under every condition."""
+    whole = STUDY.whole(params.profile, STUDY.filled)
     whole["items"] = under_conditions(whole["items"], whole["ratings"]["item_id"])
     return whole
 
@@ -278,7 +278,7 @@ def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None
     y = (values if values.ndim > 1 else values[:, None]) - gamma
     # The one that lies farthest off at -1 or 1.
     scale = np.abs(y).max(axis=0, initial=0.0)
-    y = np.divide(y, scale, out=np.zeros_like(y, dtype=float), where=scale > 0)
+    y = y / np.where(scale > 0, scale, 1.0)
     often = np.ones((len(y), 1)) if weights is None else weights
     sizes, total = np.abs(y), often.sum(axis=0)
     below, steps = _steps(y, often)
@@ -329,14 +329,17 @@ def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
     known = ~np.isnan(held)
     sums = np.where(known, held, 0.0) @ weights
     means = ratio(np.stack([sums, known.astype(float) @ weights], axis=-1))
+
     # Chains converge, and where nothing is missing a change is between two levels.
-    found = dict[bytes, Floats]()
-    for gaps in (rows := held[..., 2, :].reshape(-1, held.shape[-1])):
-        if gaps.tobytes() not in found:
-            there = ~np.isnan(gaps)
-            found[gaps.tobytes()] = distance_skewness(gaps[there], gamma, weights[there])
-    skewness = np.reshape([found[gaps.tobytes()] for gaps in rows], (*held.shape[:-2], 1, -1))
-    return np.concatenate([means, skewness], axis=-2)
+    @cache
+    def skewness(gaps: bytes) -> Floats:
+        values = np.frombuffer(gaps)
+        there = ~np.isnan(values)
+        return distance_skewness(values[there], gamma, weights[there])
+
+    rows = held[..., 2, :].reshape(-1, held.shape[-1])
+    found = np.reshape([skewness(gaps.tobytes()) for gaps in rows], (*held.shape[:-2], 1, -1))
+    return np.concatenate([means, found], axis=-2)
 
 
 def over_cells(
@@ -406,9 +409,12 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     held, start = (one.to_numpy(dtype=float).reshape(len(wide), 3, -1) for one in (wide, first))
     both = (steps > 0)[:, None] & ~np.isnan(held[:, 2] - start[:, 2])
     pairs = [np.where(both[:, None], one, np.nan) for one in (held, start)]
-    counts = pd.DataFrame({"n": wide["gap"].notna().sum(axis=1)})
-    counts["unusable"] = rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum()
-    counts["n_both"] = both.sum(axis=1)
+    unusable = rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum()
+    counts = {
+        "n": wide["gap"].notna().sum(axis=1),
+        "unusable": unusable,
+        "n_both": both.sum(axis=1),
+    }
     languages = rows["languages"].iloc[0] if "languages" in rows else 0
     owner, clusters = pd.factorize(wide["gap"].columns.get_level_values("cluster"), sort=True)
 
@@ -417,7 +423,7 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
         level, after, before = statistics_of(parts, settings.use.gamma, weights[owner])
         return np.concatenate([level, after - before], axis=1).swapaxes(0, 1)
 
-    cells = counts.reset_index()
+    cells = pd.DataFrame(counts).reset_index()
     found = over_cells(cells, languages, len(clusters), statistics, settings, *names)
     # A mean that lacks a language rests on nothing.
     return found.assign(n=found["n"].where(found["bias"].notna(), 0))
@@ -453,8 +459,9 @@ def by_group(
         (part, *group) for name in conventions for group, part in read_as(rows, name).groupby([*by])
     ]
     found = [made for made in at_once(of_group, groups) if len(made)]
-    columns = [*KEY, "n", "unusable", "n_both", *bounded(*LEVELS, *CHANGES), *by]
-    return pd.concat(found or [pd.DataFrame(columns=columns)], ignore_index=True)
+    columns = [*KEY, "n", "unusable", "n_both", *bounded(*LEVELS, *CHANGES)]
+    none = pd.DataFrame(columns=columns).assign(**dict.fromkeys(by))
+    return pd.concat(found or [none], ignore_index=True)
 
 
 def curves(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:

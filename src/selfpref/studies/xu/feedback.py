@@ -107,11 +107,6 @@ class Feedback:
     reply: str | None = None
     choice: Choice | None = None
 
-    @property
-    def flawless(self) -> bool:
-        """Whether it says that nothing is wrong."""
-        return self.standing == 0
-
 
 def read(task: Task, reply: str) -> Feedback:
     """Read a complete reply."""

@@ -75,14 +75,14 @@ MATCHERS: tuple[Matcher, ...] = ("surface", "lemma")
 Scale = tuple[Floats, Floats]
 
 _WORD = re.compile(r"[^\W\d_]+")
-_DROPPED: Final = re.compile(r"\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:! ]|\\\(|\\\)|[$~]")
-_UNITS: Final = re.compile(r"(?<=[\w})])\\(?:text|mbox|mathrm)\{[^{}]*\}$")
-_DEGREES: Final = re.compile(r"\^\{?\\circ\}?|\\degree|\\?%")
-_SHORT_FRACTION: Final = re.compile(r"\\frac(?:\{([^{}]+)\}|(\w))(?:\{([^{}]+)\}|(\w))")
-_SLASH: Final = re.compile(r"(-?)(\w+)/(\w+)")
-_SHORT_ROOT: Final = re.compile(r"\\sqrt(\w)")
-_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)")
+_DROPPED = re.compile(r"\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:! ]|\\\(|\\\)|[$~]")
+_UNITS = re.compile(r"(?<=[\w})])\\(?:text|mbox|mathrm)\{[^{}]*\}$")
+_DEGREES = re.compile(r"\^\{?\\circ\}?|\\degree|\\?%")
+_SHORT_FRACTION = re.compile(r"\\frac(?:\{([^{}]+)\}|(\w))(?:\{([^{}]+)\}|(\w))")
+_SLASH = re.compile(r"(-?)(\w+)/(\w+)")
+_SHORT_ROOT = re.compile(r"\\sqrt(\w)")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)")
 
 
 @dataclass(frozen=True)

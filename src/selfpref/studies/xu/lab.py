@@ -10,7 +10,7 @@ from typing import Final
 from selfpref.errors import SelfprefError
 from selfpref.lab import refinement
 from selfpref.models import Prompt
-from selfpref.studies.xu.items import TASKS, Item, Task
+from selfpref.studies.xu.items import Item, Task
 from selfpref.studies.xu.prompts import Refinement
 
 # Of each task the first part of its item ids, and the first word of a request.
@@ -32,11 +32,11 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
         SelfprefError: A task has fewer held-out requests.
     """
     found = []
-    for task in TASKS:
-        requests = refinement.held_out(task, counts[task], seed)
-        if len(requests) < counts[task]:
+    for task, count in counts.items():
+        requests = refinement.held_out(task, count, seed)
+        if len(requests) < count:
             raise SelfprefError(
-                f"params.yaml: xu.datasets: {counts[task]} of the task {task} asked for, only "
+                f"params.yaml: xu.datasets: {count} of the task {task} asked for, only "
                 f"{len(requests)} are held out; ask for fewer"
             )
         for number, one in enumerate(requests, start=1):

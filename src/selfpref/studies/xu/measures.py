@@ -69,8 +69,7 @@ def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     k = drawn["condition"].str.removeprefix(BEST).astype(int)
     drawn = drawn.assign(k=k)
     chosen = drawn.assign(step=k)[drawn["step"].eq(1)]
-    table = by_group(summary, chosen, settings, "best of k")
-    table = table.rename(columns={"step": "k"})
+    table = by_group(summary, chosen, settings, "best of k").rename(columns={"step": "k"})
     noise = by_group(_chosen, drawn, settings, "best of noise", by=choice[:3])
     noise = noise.reindex(columns=[*choice, "noise_bias", *bounded("beyond")])
     return table.merge(noise, on=choice, how="left").sort_values(choice, ignore_index=True)
@@ -87,10 +86,8 @@ def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
     Returns:
         `[batch]`; NaN where nothing counts.
     """
-    reached = np.cumsum(counts, axis=0)
-    whole = reached[-1:]
-    missing = np.full_like(counts, np.nan)
-    reached = np.divide(reached, whole, out=missing, where=whole > 0)
+    with np.errstate(invalid="ignore"):
+        reached = np.cumsum(counts, axis=0) / counts.sum(axis=0)
     greatest: Floats = levels @ np.diff(reached**k, axis=0, prepend=0.0)
     return greatest
 
@@ -148,12 +145,11 @@ def beside_noise(
 def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """The noise judge of one model's k under one scoring: one row, or none without scores."""
     drawn = rows.query("step == 0").dropna(subset="score")
-    chosen = rows.query("step == 1")
     if drawn.empty:
         return drawn
+    chosen = rows.query("step == 1")
     value = chosen["score"].where(chosen["truth"].notna())
-    k = int(rows["k"].iloc[0])
-    held = drawn.assign(truth=0.0), chosen.assign(value=value), k
+    held = drawn.assign(truth=0.0), chosen.assign(value=value), int(rows["k"].iloc[0])
     cells = drawn[KEY].head(1).reset_index(drop=True)
     made = beside_noise([held], cells, rows, settings, *names)
     return made.assign(noise_bias=made["noise_score"] - chosen["truth"].mean())
@@ -252,7 +248,7 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     """
     start = rows.query("step == 0 and repeat == 0")
     start = start.query("task == 'mqm' and variant == 'plain'")
-    start = start.dropna(subset=["truth", "score"])
+    start = start.dropna(subset="gap")
     # Own texts in the languages in which the judge read others' too.
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
     read = start[~start["own"] | start["condition"].eq("")].merge(both)
@@ -261,9 +257,8 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     pairs = read.merge(controls.rename(columns=names), on=bias.TEXT)
     # What the control wrote is no other's text to it.
     pairs = pairs.query("control != judge and control != responder")
-    truth = read.assign(control="", against=read["truth"])
-    found = pd.concat([truth, pairs], ignore_index=True)
-    return found.assign(gap=found["score"] - found["against"])
+    pairs = pairs.assign(gap=pairs["score"] - pairs["against"])
+    return pd.concat([read.assign(control=""), pairs], ignore_index=True)
 
 
 def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -292,7 +287,7 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         compared = _comparisons(read)
         for (judge, by), part in compared.groupby(["judge", "control"]):
             own, key = part["own"], (judge, by or "none")
-            if own.all() or not own.any():
+            if own.nunique() < 2:
                 continue
             interval = settings.intervals.estimate(
                 _binned(part), part["cluster"], _matched, "matched", *key
@@ -403,8 +398,7 @@ def rated_by_people(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
     """
     own = paper_chains(rows, "mqm")
     human = bias.truth_of(own, truths, "human-mqm")
-    own = own.assign(metric=own["truth"], truth=human)
-    return own[own["truth"].notna()]
+    return own.assign(metric=own["truth"], truth=human).dropna(subset="truth")
 
 
 def human(
@@ -514,8 +508,7 @@ def _shares(
     Where the bias does not vary over sentences, its interval is Newcombe's.
     """
     cell, found = [*MODELS, *KEY], []
-    of = (summary, rows, settings, *names)
-    table = by_group(*of, by=MODELS, conventions=conventions)
+    table = by_group(summary, rows, settings, *names, by=MODELS, conventions=conventions)
     read = pd.concat([read_as(rows, name) for name in conventions])
     level = settings.bootstrap.level
     for values, part in bias.counted(read, cell).groupby(cell):
@@ -543,8 +536,8 @@ def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     aside = rows[rows["condition"].str.startswith(PARAPHRASE)]
     system = aside["condition"].str.removeprefix(PARAPHRASE)
-    aside, by = aside.assign(system=system), ["system", "judge"]
-    table = by_group(summary, aside, settings, "style", by=by)
+    aside = aside.assign(system=system)
+    table = by_group(summary, aside, settings, "style", by=["system", "judge"])
     table["text"] = table.pop("step").map({0: "translation", 1: "paraphrase"})
     order = ["language", "system", "judge", "text", "convention"]
     return table.sort_values(order, ignore_index=True)
@@ -565,10 +558,9 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     key, found = ["model", "step"], []
     own = paper_chains(rows, "mqm").dropna(subset="reply")
     well = own["reply"].map(well_formed).astype(bool)
-    own = own.assign(well_formed=well, usable=own["status"].eq("ok"))
     # Each language counts the same, however many replies it has.
     replies = own.groupby([*key, "language"])["reply"].transform("size")
-    own = own.assign(weight=1 / replies)
+    own = own.assign(well_formed=well, usable=own["status"].eq("ok"), weight=1 / replies)
     languages = own.groupby(key)["language"].transform("nunique")
     whole = own[languages.eq(own["language"].nunique())]
     level = settings.bootstrap.level

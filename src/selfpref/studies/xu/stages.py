@@ -236,7 +236,7 @@ class NoiseJudge:
         if not (pool := self.pool.get(item.task)):
             return UNREAD
         drawn = pool[int(rng.integers(len(pool)))]
-        if drawn.flawless:
+        if drawn.standing == 0:
             return read(item.task, _FLAWLESS[item.task])
         if item.task == "correctness":
             return read(item.task, "[[no]]")
@@ -291,7 +291,8 @@ def refined(
     now = _judged([State(item, arm, 0, text) for arm in judges for item, text in firsts], judges)
     history = list(now)
     for step in range(1, writer.use.steps + 1):
-        faulty = [one for one in now if one.said.status == "ok" and not one.said.flawless]
+        # There is nothing to mend where a standing is 0, or none.
+        faulty = [one for one in now if one.said.standing]
         revised = writer.revise(faulty, step)
         # An empty revision is no text; there is nothing to judge.
         made = [
@@ -337,8 +338,11 @@ def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
     ]
     drawn, found = _said(writer, drawn), []
     for size, item in product(sizes, items):
-        own = [one for one in drawn if one.item is item and one.sample < size]
-        own = [replace(one, condition=f"{BEST}{size}") for one in own]
+        own = [
+            replace(one, condition=f"{BEST}{size}")
+            for one in drawn
+            if one.item is item and one.sample < size
+        ]
         usable = [one for one in own if one.said.standing is not None]
         # Of equals the first.
         best = sorted(usable, key=lambda one: -(one.said.standing or 0.0))[:1]
