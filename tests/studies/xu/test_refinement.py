@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from author_programs import programs  # noqa: F401
 from scripted_refiner import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, refined
+from study_frames import equal
 from xu_rows import SETTINGS
 
 from selfpref.models import Text
@@ -80,13 +81,9 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
     assert own.value_counts().tolist() == [15, 15]
     # What was chosen among candidates has no expected score.
     rows = pd.concat([rows, rows.assign(condition="best-of-2")], ignore_index=True)
-    plain = expected(rows, settings).query("condition == 'plain'")
-    assert plain[["n", "self_mean", "bias"]].values.tolist() == [
-        [1, -15, 4],
-        [1, -10, 8],
-        [1, -5, 12],
-    ]
-    assert set(expected(rows, settings)["condition"]) == {"plain", *ARMS}
+    fresh, drawn = expected(rows, settings), [(0, -15, 4), (1, -10, 8), (2, -5, 12)]
+    equal(fresh[fresh["n"].eq(1)], "step self_mean bias", *drawn, condition="plain")
+    assert set(fresh["condition"]) == {"plain", *ARMS}
 
 
 @pytest.mark.parametrize(
@@ -224,10 +221,8 @@ def test_a_noise_judge_knows_nothing_of_the_text():
     assert 10 < scores("a", "0").count(0.0) < 30
     assert set(scores("a", "0")) == {0.0, -10.0}
     # The words that it calls wrong are the text's; those that are missing were asked for.
-    named = "\n".join(
-        one.reply for one in judge.rate([(one, "an awful thing", "0") for one in items])
-    )
-    assert set(re.findall("'(.*)' is", named)) == {"an", "awful", "thing"}
+    named = [one.reply for one in judge.rate([(one, "an awful thing", "0") for one in items])]
+    assert set(re.findall("'(.*)' is", "\n".join(named))) == {"an", "awful", "thing"}
     words, verdict = judge.rate([(item, "t", "0") for item in (CONCEPTS, PROBLEM)])
     assert set(re.findall(r"\w+", words.reply)) == set(CONCEPTS.concepts)
     assert [words.standing, verdict.standing] == [-2, -1]
@@ -236,7 +231,8 @@ def test_a_noise_judge_knows_nothing_of_the_text():
 
 # By item what is said in writing, judging (a system prompt first) and revising.
 AUTHORED = {
-    TRANSLATION: "Yoruba to English. |Yoruba: {0} English:|find errors|shots of errors S {0} T a text E:"
+    TRANSLATION: "Yoruba to English. |Yoruba: {0} English:|find errors"
+    "|shots of errors S {0} T a text E:"
     "|shots of errors S {0} T a text F said\n better Yoruba-to-English:",
     CONCEPTS: "use the words|words {1}|find words|shots of words C {1} T a text F:"
     "|shots of words C {1} T a text lacks said better:",
