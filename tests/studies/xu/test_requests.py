@@ -84,12 +84,12 @@ def test_concepts_come_from_the_pinned_release(tmp_path, monkeypatch):
 def test_the_laboratory_draws_its_own():
     draw = partial(LabRequests, reader="lab", source="lab", translations=3, concepts=2, sums=1)
     drawn = [read(draw(seed=seed), None)[0] for seed in (0, 0, 1)]
-    first, again, other = ({item.item_id: item for item in items} for items in drawn)
-    assert first == again
-    assert first["lab-en/1"].reference != other["lab-en/1"].reference
-    translations = ["lab-en/1", "lab-en/2", "lab-en/3"]
-    assert sorted(first) == ["coverage/1", "coverage/2", *translations, "math/1"]
-    assert [name for name, item in first.items() if item.oracle] == translations
+    first, again, other = drawn
+    assert first == again != other
+    names = {item.item_id: (item.task, item.oracle) for item in first}
+    wanted = {f"lab-en/{n}": ("mqm", True) for n in (1, 2, 3)}
+    wanted |= {f"coverage/{n}": ("coverage", False) for n in (1, 2)}
+    assert names == wanted | {"math/1": ("correctness", False)}
 
 
 SUM = {"request": "1 + 1?", "reference": "2"}
@@ -112,10 +112,10 @@ def test_a_users_own_requests_are_of_the_task_that_their_keys_tell(tmp_path):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"request": "1 + 1?", "reference": 2},
-        {"request": " ", "reference": "2"},
+        SUM | {"reference": 2},
+        SUM | {"request": " "},
         {"concepts": "dog"},
-        {"concepts": ["dog"], "request": "?"},
+        SUM | {"concepts": ["dog"]},
     ],
 )
 def test_a_request_that_lacks_something_is_named_by_its_line(tmp_path, wrong):
