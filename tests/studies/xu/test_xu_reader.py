@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
+from functools import partial
 
 import pytest
-from conftest import REPOSITORY, XU_END, entry, pin, xu_feedback, xu_files
+from conftest import REPOSITORY, XU_END, xu_feedback, xu_files
+from xu_rows import released
 
-from selfpref import tables
 from selfpref.download.fetch import pinned
 from selfpref.errors import SelfprefError
 from selfpref.studies.xu import read as xu
@@ -23,16 +24,9 @@ LAST = {
 
 
 @pytest.fixture
-def read(tmp_path, monkeypatch):
-    """Read a release from its files, every table validated."""
-    monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
-
-    def reading(files, judges=None):
-        source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
-        found = xu.read("xu", entry("xu", "xu", judges), source)
-        return {name: tables.validate(frame, name, "xu") for name, frame in found.items()}
-
-    return reading
+def read(tmp_path):
+    """Read a release from its files."""
+    return partial(released, tmp_path)
 
 
 def test_every_pinned_file_has_a_place():

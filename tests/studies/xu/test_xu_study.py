@@ -2,29 +2,15 @@
 
 import pandas as pd
 import pytest
-from conftest import entry, pin, xu_files
+from conftest import xu_files
 from study_frames import repository, run
-from xu_rows import RECORDED, USE
+from xu_rows import RECORDED, USE, released
 
-from selfpref import say, tables
-from selfpref.studies.xu import STUDY
-from selfpref.studies.xu import read as xu
+from selfpref import say
 
 FEW = {"bootstrap": RECORDED.bootstrap.model_copy(update={"resamples": 200})}
 PARAMS = RECORDED.model_copy(update=FEW | {"xu": USE.model_copy(update={"sizes": []})})
 ASKED = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
-
-
-def read(folder, files):
-    """The tables of a release, validated."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SELFPREF_ARCHIVES", str(folder / "mirror"))
-        source = pin(folder / "mirror", "owner/name", files, folder / "source.csv")
-        found = xu.read("xu", entry("xu", "xu"), source)
-    return {
-        name: tables.validate(found[name], name, "xu") if name in found else tables.empty(name)
-        for name in STUDY.filled
-    }
 
 
 def frames_of(folder, held):
@@ -47,7 +33,7 @@ def told(folder):
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
-    return read(tmp_path_factory.mktemp("release"), xu_files())
+    return released(tmp_path_factory.mktemp("release"), xu_files())
 
 
 def test_of_a_small_release_what_it_holds_is_said_and_no_text_of_it_is_kept(release, tmp_path):
