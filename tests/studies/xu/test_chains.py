@@ -62,13 +62,11 @@ def test_boilerplate_contaminates_from_a_tenth_on():
 
 
 def test_an_item_is_addressed_by_its_name_and_has_a_row_under_every_condition():
-    names = ["yor-en/12", "best-of-8/yor-en/12", "paraphrase/nllb-moe-54b/yor-en/12"]
+    conditions = ["best-of-8", "paraphrase/nllb-moe-54b"]
+    names = ["yor-en/12", *(f"{condition}/yor-en/12" for condition in conditions)]
     found = items.addressed(pd.Series(names))
-    assert found["condition"].tolist() == ["", "best-of-8", "paraphrase/nllb-moe-54b"]
-    assert found["language"].tolist() == ["yor-en"] * 3
-    asked = pd.DataFrame(
-        {"item_id": ["yor-en/12", "math/1"], "cluster": ["flores/12", "math/1"], "reference": "r"}
-    )
+    assert found.values.tolist() == [[condition, "yor-en"] for condition in ("", *conditions)]
+    asked = pd.DataFrame({"item_id": ["yor-en/12", "math/1"], "cluster": ["flores/12", "math/1"]})
     whole = items.under_conditions(asked, pd.Series([*names, *names[1:]]))
     assert whole["item_id"].tolist() == ["yor-en/12", "math/1", *names[1:]]
     assert whole["cluster"].tolist() == ["flores/12", "math/1", "flores/12", "flores/12"]

@@ -44,29 +44,24 @@ def test_a_sentence_and_its_translation_have_one_id(served):
         "eng_Latn": [{"id": n, "text": f"one {n}"} for n in range(3)],
     }
     entry = Sentences(reader="flores", source="f.csv", code="yor_Latn", language="Yoruba", first=2)
-    items, _ = read(entry, served(parts), "yor-en")
-    named = {"task": "mqm", "language": "Yoruba", "target": "English"}
-    assert items == [
-        Item(f"yor-en/{n + 1}", **named, request=f"gbolohun {n}", reference=f"one {n}", cluster=of)
-        for n, of in enumerate(("flores/0", "flores/1"))
-    ]
+    first, second = read(entry, served(parts), "yor-en")[0]
+    named = ("gbolohun 0", "one 0", "Yoruba", "English")
+    assert first == Item("yor-en/1", "mqm", *named, cluster="flores/0")
+    assert (second.reference, second.cluster) == ("one 1", "flores/1")
 
 
 def test_the_answer_of_a_problem_is_its_last_box(served):
-    solution = r"Not \boxed{{0}}, but \boxed{{\frac{{{}}}{{2}}}}."
-    sets = {
-        name: [{"problem": f"{name} {n}?", "solution": solution.format(n)} for n in (1, 3)]
-        for name in requests.SUBJECTS
-    }
-    sets["algebra"][1]["solution"] = "The proof is left to the reader."
+    row = {"problem": "1/4 + 1/4?", "solution": r"Not \boxed{0}, but \boxed{\frac{1}{2}}."}
+    sets = {name: [row] for name in requests.SUBJECTS}
+    sets["algebra"] = [{"problem": "?", "solution": "The proof is left to the reader."}]
     entry, source = PROBLEMS(reader="math"), served(sets)
     items, audit = read(entry, source, "math")
-    assert len(items) == 13
-    assert items[0] == Item("math/1", "correctness", "algebra 1?", r"\frac{1}{2}", cluster="math/1")
+    assert len(items) == 6
+    assert items[0] == Item("math/1", "correctness", "1/4 + 1/4?", r"\frac{1}{2}", cluster="math/1")
     left_out = audit[["finding", "rows", "affected"]].values.tolist()
-    assert left_out == [["left out: no answer in a box", 13, 1]]
-    with pytest.raises(SelfprefError, match=r"14 asked for, 13 there; lower xu.datasets.math"):
-        read(entry.model_copy(update={"first": 14}), source, "math")
+    assert left_out == [["left out: no answer in a box", 6, 1]]
+    with pytest.raises(SelfprefError, match=r"7 asked for, 6 there; lower xu.datasets.math"):
+        read(entry.model_copy(update={"first": 7}), source, "math")
 
 
 def test_concepts_come_from_the_pinned_release(tmp_path, monkeypatch):
@@ -75,10 +70,8 @@ def test_concepts_come_from_the_pinned_release(tmp_path, monkeypatch):
     body = lines(*({"concepts": held} for held in (["dog", "frisbee"], ["lake"], ["x"])))
     source = pin(mirror, "owner/release", {"srcs/c.jsonl": body}, tmp_path / "commongen.csv")
     items, _ = read(PROBLEMS(reader="commongen-hard", first=2), source)
-    assert items == [
-        Item(name, "coverage", ", ".join(held), concepts=held, cluster=name)
-        for name, held in (("key/1", ("dog", "frisbee")), ("key/2", ("lake",)))
-    ]
+    two = Item("key/1", "coverage", "dog, frisbee", concepts=("dog", "frisbee"), cluster="key/1")
+    assert items == [two, Item("key/2", "coverage", "lake", concepts=("lake",), cluster="key/2")]
 
 
 def test_the_laboratory_draws_its_own():

@@ -6,9 +6,8 @@ import pytest
 from study_frames import equal
 from xu_rows import SETTINGS, judged, truths_of
 
-from selfpref.errors import SelfprefError
 from selfpref.studies.xu import measures
-from selfpref.studies.xu.bias import curves, rated, read_as, summary, translation
+from selfpref.studies.xu.bias import curves, read_as, summary, translation
 from selfpref.studies.xu.measures import best_of_k, matched, reads_its_text, refined_by_noise
 
 NAN = np.nan
@@ -202,16 +201,6 @@ def test_a_reading_counts_where_it_quotes_its_texts_often_enough(found, elsewher
     rows = judged([-1, -1], -5, **texts)
     others = judged([-1], -5, **texts | {"text": None, "judge": "you"})
     assert reads_its_text(whole(rows, others, CHAIN[0])).tolist() == [reads, reads, False]
-
-
-def test_a_truth_on_another_scale_than_the_scores_ends_in_a_line():
-    rows = judged([-5.0], NAN)[["item_id", "responder", "step", "judge", "task", "status"]]
-    rows = rows.assign(variant="plain", repeat=0, sample=0, score=-5.0, stored=NAN, reply="r")
-    items = pd.DataFrame({"item_id": ["a/0"], "cluster": "c0", "messages": [[{"content": "x"}]]})
-    tables = {"items": items, "ratings": rows, "responses": rows.assign(text="t")}
-    tables["truths"] = truths_of(SETTINGS.use.truth, judged([-5], 0.8))
-    with pytest.raises(SelfprefError, match=r"xu\.truth: .* goes from 0\.8 to 0\.8"):
-        rated(tables, SETTINGS)
 
 
 def test_own_scores_are_held_against_peoples_and_the_printed_bias_stands_beside():

@@ -101,8 +101,8 @@ def test_scores_stand_beside_those_of_the_released_rule(read):
     rows = rows.set_index("item_id").loc[[f"yor-en/{i}" for i in range(1, 6)]].fillna({"score": 99})
     known = rows[["stored", "score", "status"]].itertuples(index=False, name=None)
     assert [*known] == [*records.values(), (-2, -2, "ok")]
-    audit = found["audit"].query("finding == 'instruction repeated'")
-    assert audit[["file", "rows", "affected"]].to_numpy().tolist() == [[echoed, 8, 1]]
+    (noted,) = found["audit"].query("finding == 'instruction repeated'").to_dict("records")
+    assert (noted["file"], noted["rows"], noted["affected"]) == (echoed, 8, 1)
 
 
 def test_only_the_judges_wanted_are_read(read):
@@ -110,7 +110,6 @@ def test_only_the_judges_wanted_are_read(read):
     assert set(found["ratings"]["judge"]) == {"gpt-4"}
     out = found["audit"].query("finding == 'left out: judge not wanted'")
     assert out["file"].str.contains("gemini").all()
-    assert out["rows"].eq(8).all()
 
 
 @pytest.mark.parametrize(

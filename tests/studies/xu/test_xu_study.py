@@ -4,9 +4,11 @@ import pandas as pd
 import pytest
 from conftest import xu_files
 from study_frames import repository, run
-from xu_rows import RECORDED, USE, released
+from xu_rows import RECORDED, SETTINGS, USE, released
 
 from selfpref import say
+from selfpref.errors import SelfprefError
+from selfpref.studies.xu.bias import Settings, rated
 
 FEW = {"bootstrap": RECORDED.bootstrap.model_copy(update={"resamples": 200})}
 PARAMS = RECORDED.model_copy(update=FEW | {"xu": USE.model_copy(update={"sizes": []})})
@@ -54,6 +56,12 @@ def test_of_a_small_release_what_it_holds_is_said_and_no_text_of_it_is_kept(rele
     said = told(tmp_path)
     assert {"matched", "human_gap"} & said
     assert not {"noise", "size", "commongen", "best_of_k"} & said
+
+
+def test_a_truth_on_another_scale_than_the_scores_ends_in_a_line(release):
+    settings = Settings(USE.model_copy(update={"truth": "bleurt"}), SETTINGS.bootstrap)
+    with pytest.raises(SelfprefError, match=r"xu\.truth: bleurt goes from 0\.\d+ to 0\.\d+, "):
+        rated(release, settings)
 
 
 @pytest.mark.parametrize("kept", ["yor-en/", "paraphrase/"])
