@@ -487,5 +487,4 @@ def translation(table: pd.DataFrame) -> pd.DataFrame:
     Args:
         table: As `curves` returns it.
     """
-    plain = table.query("condition == ''").drop(columns="condition")
-    return plain.reset_index(drop=True)
+    return table.query("condition == ''").drop(columns="condition").reset_index(drop=True)

@@ -159,8 +159,8 @@ def coverage(reply: str) -> Feedback | None:
         return Feedback("ok", 1.0, 0.0, (0.0,))
     if not missing:
         return None
-    listed = _LIST.findall(reply)
-    named = {name.strip(" '\"").lower() for name in (listed[-1] if listed else "").split(",")}
+    listed = ["", *_LIST.findall(reply)][-1]
+    named = {name.strip(" '\"").lower() for name in listed.split(",")}
     # Something is missing, even where the reply names nothing.
     count = float(max(1, len(named - {""})))
     return Feedback("ok", 0.0, -count, (count,))

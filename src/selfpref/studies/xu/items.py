@@ -160,8 +160,7 @@ def under_conditions(items: pd.DataFrame, item_ids: pd.Series) -> pd.DataFrame:
         item_ids: Those that occur in other tables, such as `accept-all/lab-en/12`.
     """
     named = pd.DataFrame({"item_id": sorted(set(item_ids) - set(items["item_id"]))}, dtype="str")
-    where = addressed(named["item_id"])
-    named["plain"] = where["language"] + "/" + named["item_id"].str.rsplit("/", n=1).str[-1]
+    named["plain"] = named["item_id"].str.extract(r"([^/]+/[^/]+)$", expand=False)
     plain = items.rename(columns={"item_id": "plain"})
     added = named.merge(plain, on="plain").reindex(columns=list(items))
     return pd.concat([items, added], ignore_index=True)

@@ -204,7 +204,7 @@ QUOTED, SPANS = 0.8, 10
 # Between these true scores, in points of MQM, texts count as equally good: they lie between the
 # plateaus of the map from BLEURT.
 EQUAL = (-22.5, -17.5, -12.5, -7.5, -3.0)
-READING = ["condition", "language", "responder", "step", "judge", "variant", "repeat"]
+READING = [*bias.CELL, "judge", "variant", "repeat"]
 
 
 def reads_its_text(rows: pd.DataFrame) -> pd.Series:
@@ -253,8 +253,8 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
     read = start[~start["own"] | start["condition"].eq("")].merge(both)
     controls = start[[*bias.TEXT, "judge", "score"]]
-    names = {"judge": "control", "score": "against"}
-    pairs = read.merge(controls.rename(columns=names), on=bias.TEXT)
+    controls = controls.set_axis([*bias.TEXT, "control", "against"], axis="columns")
+    pairs = read.merge(controls, on=bias.TEXT)
     # What the control wrote is no other's text to it.
     pairs = pairs.query("control != judge and control != responder")
     pairs = pairs.assign(gap=pairs["score"] - pairs["against"])
@@ -326,7 +326,7 @@ def gains(found: pd.DataFrame) -> pd.DataFrame:
 def arms(found: pd.DataFrame) -> pd.DataFrame:
     """Refinement under other conditions (another run, another accept rule) beside the plain one."""
     key = ["language", "model"]
-    other = found.loc[found["condition"].ne(""), key].drop_duplicates()
+    other = found.query("condition != ''")[key].drop_duplicates()
     found = found.query("language != @bias.AVERAGE")
     return found.merge(other, on=key).replace(PLAIN)
 
