@@ -157,8 +157,7 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     plain = rows["variant"].eq("plain") & rows["judge"].eq(rows["responder"])
     drove = plain | rows["variant"].eq(rows["condition"])
     rows["own"] = drove & rows["repeat"].eq(0)
-    found = integrity(rows, truths)[[*CELL, "contaminated"]]
-    rows = rows.merge(found, on=CELL, how="left")
+    rows = rows.merge(integrity(rows, truths)[[*CELL, "contaminated"]], on=CELL, how="left")
     return rows.assign(contaminated=rows["contaminated"].eq(True))
 
 

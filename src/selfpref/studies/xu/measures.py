@@ -176,9 +176,8 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         own = paper_chains(rows, task)
         own = own.assign(languages=own["language"].nunique())
         found.append(by_group(_refined, own, settings, "refined by noise"))
-    bounds = bounded("noise_score", "noise_bias", "beyond")
-    whole = pd.concat(found, ignore_index=True)
-    return whole.reindex(columns=[*CHAIN, "step", "scores", *bounds])
+    columns = [*CHAIN, "step", "scores", *bounded("noise_score", "noise_bias", "beyond")]
+    return pd.concat(found, ignore_index=True).reindex(columns=columns)
 
 
 def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
@@ -327,8 +326,7 @@ def arms(found: pd.DataFrame) -> pd.DataFrame:
     """Refinement under other conditions (another run, another accept rule) beside the plain one."""
     key = ["language", "model"]
     other = found.query("condition != ''")[key].drop_duplicates()
-    found = found.query("language != @bias.AVERAGE")
-    return found.merge(other, on=key).replace(PLAIN)
+    return found.query("language != @bias.AVERAGE").merge(other, on=key).replace(PLAIN)
 
 
 def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -440,8 +438,7 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd
     own = own.rename(columns={"cluster": "sentence", "score": "said"})
     cells = own.groupby(["language", "model"])
     part = cells.get_group(cells["gap"].mean().idxmax()) if len(own) else own
-    gap = part["gap"].to_numpy()
-    skew = bias.distance_skewness(gap, settings.use.gamma).item()
+    skew = bias.distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
     part = part.assign(bias=part["gap"].mean(), dskew=skew)
     columns = ["language", "model", "step", "sentence", "said", "truth", "bias", "dskew"]
     return part[columns].reset_index(drop=True)
@@ -563,12 +560,11 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     own = own.assign(well_formed=well, usable=own["status"].eq("ok"), weight=1 / replies)
     languages = own.groupby(key)["language"].transform("nunique")
     whole = own[languages.eq(own["language"].nunique())]
-    level = settings.bootstrap.level
     for values, part in whole.groupby(key):
         row = [*values, len(part)]
         for name in ("well_formed", "usable"):
             parts = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
-            row += share_interval(parts, part["cluster"], level)[:3]
+            row += share_interval(parts, part["cluster"], settings.bootstrap.level)[:3]
         found.append(row)
     columns = [*key, "n", *bounded("well_formed", "usable")]
     return pd.DataFrame(found, columns=columns)
