@@ -22,18 +22,20 @@ def counted(rows):
 START = ("a", "x", -9, 0.5)
 
 
-@pytest.mark.parametrize(
-    ("second", "findings"),
-    [
-        (START, []),
-        (("b", "y", -5, 0.6), ["text_changed"]),
-        (("b", "y", -10, 0.6), ["text_changed", "self_decreased"]),
-        (("a", "x", -9, 0.7), ["truth_without_text"]),
-        (("Sure! A better translation: b", "y", -5, 0.6), ["boilerplate", "text_changed"]),
-    ],
-)
-def test_each_finding_is_counted_at_its_step(second, findings):
-    assert counted(chain(START, second)) == {name: [0, 1] for name in findings}
+# By what is found: a second step.
+SECOND = {
+    "": START,
+    "text_changed": ("b", "y", -5, 0.6),
+    "text_changed self_decreased": ("b", "y", -10, 0.6),
+    "truth_without_text": ("a", "x", -9, 0.7),
+    "boilerplate text_changed": ("Sure! A better translation: b", "y", -5, 0.6),
+}
+
+
+@pytest.mark.parametrize("findings", SECOND)
+def test_each_finding_is_counted_at_its_step(findings):
+    found = counted(chain(START, SECOND[findings]))
+    assert found == {name: [0, 1] for name in findings.split()}
 
 
 def test_a_truth_may_stay_and_unusable_feedback_is_counted():

@@ -187,7 +187,7 @@ def correctness(reply: str) -> Feedback | None:
 
 def without_echo(reply: str) -> str:
     """The reply after the instruction, where it repeats that."""
-    return _ECHO.sub("", reply, count=1)
+    return _ECHO.sub("", reply)
 
 
 def released(task: Task, reply: str) -> float:
