@@ -110,12 +110,8 @@ def stages(clone, known) -> dict[str, float]:
 
 def processes(clone) -> list[psutil.Process]:
     """Every process that works in a clone's folder."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if process.cwd() == str(clone.folder):
-                found.append(process)
-    return found
+    every = psutil.process_iter(["cwd"])
+    return [process for process in every if process.info["cwd"] == str(clone.folder)]
 
 
 def kill(victims) -> None:
@@ -152,13 +148,6 @@ def undisturbed(request, tmp_path_factory, host):
         ends = [*list(began.values())[1:], time.monotonic()]
         lengths = dict(zip(began, np.subtract(ends, [*began.values()]), strict=True))
         yield request.param, made(clone.folder, request.param), lengths
-
-
-def moments(lengths, draw):
-    """Moments drawn evenly from the undisturbed run, its stages in order: one, seconds into it."""
-    seconds = np.array([*lengths.values()])
-    for place in sorted(draw.choice(len(seconds), KILLS, p=seconds / seconds.sum())):
-        yield [*lengths][place], float(draw.uniform(0, seconds[place]))
 
 
 def run_and_kill(clone, later, stage, seconds, draw):
@@ -199,14 +188,16 @@ def test_killed_at_twenty_moments(undisturbed, tmp_path, host):
         path = clone.folder / ".cache/store.sqlite"
         with Store(path):
             sqlite3.connect(path).executescript(LOG).close()
-        names = list(lengths)
-        for stage, seconds in moments(lengths, draw):
-            later = set(names[names.index(stage) + 1 :])
+        names, lasted = [*lengths], np.array([*lengths.values()])
+        # Moments drawn evenly from the undisturbed run, its stages in order.
+        for place in sorted(draw.choice(len(names), KILLS, p=lasted / lasted.sum())):
+            stage, seconds = names[place], float(draw.uniform(0, lasted[place]))
+            later = set(names[place + 1 :])
             print(f"kill {profile}: {seconds:.1f} s into {stage}", flush=True)
             while not run_and_kill(clone, later, stage, seconds, draw):
                 # The run was faster than the undisturbed one: its last stage runs once more.
                 (clone.folder / "report" / profile / "judges.md").unlink()
-                stage, seconds = names[-1], float(draw.uniform(0, 1))  # noqa: PLW2901
+                stage, seconds = names[-1], float(draw.uniform(0, 1))
             assert broken(clone, whole) == []
             mend_lock(clone)
         finished(clone, whole)
