@@ -99,6 +99,7 @@ def test_what_refinement_brings_by_the_last_step_with_a_truth():
     found = curves(whole(*CHAIN, noise, *ASIDE), SETTINGS)
     columns = "language model best_step last_step self_change truth_change bias_change n_both"
     equal(measures.gains(found), columns, ("a", "me", 1, 2, 5, 3, 2, 2), **CORRECTED)
+    assert measures.gains(found[found["step"].eq(0)]).empty
     steps = [(0, 3), (1, 1), (2, 5), (3, NAN)]
     equal(translation(found), "step bias", *steps, **CORRECTED)
     steps = [("noise", 0, 2), *(("plain", *step) for step in steps)]
@@ -174,8 +175,8 @@ def test_own_texts_are_matched_within_bins_of_quality_and_with_another_judge_as_
         place = {"item_id": [f"a/{name}{n}" for n in range(count)], "responder": responder}
         place |= {"cluster": [f"{name}{n}" for n in range(count)]}
         own = responder == "me"
-        # The control sees two points more in one's own texts, one in those of others.
-        given = [truth + 2 if own else truth + 1] * count
+        # The control sees three points more in one's own texts, one in those of others.
+        given = [truth + 3 if own else truth + 1] * count
         control = judged(given, truth, judge="control", own=False, **place)
         return [judged([said] * count, truth, own=own, **place), control]
 
@@ -187,7 +188,7 @@ def test_own_texts_are_matched_within_bins_of_quality_and_with_another_judge_as_
     its = {"item_id": ["a/v"], "own": False, "responder": "control"}
     parts += [judged([-19], -20, **its), judged([-1], -20, judge="control", **its)]
     columns = "judge control n_own n_others matched"
-    wanted = [("me", "none", 10, 11, 5.05), ("me", "control", 10, 10, 0)]
+    wanted = [("me", "none", 10, 11, 5.05), ("me", "control", 10, 10, -1)]
     equal(matched(whole(*parts), SETTINGS), columns, *wanted, convention="released")
 
 
