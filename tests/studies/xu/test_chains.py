@@ -22,18 +22,20 @@ def counted(rows):
 START = ("a", "x", -9, 0.5)
 
 
-@pytest.mark.parametrize(
-    ("second", "findings"),
-    [
-        (START, []),
-        (("b", "y", -5, 0.6), ["text_changed"]),
-        (("b", "y", -10, 0.6), ["text_changed", "self_decreased"]),
-        (("a", "x", -9, 0.7), ["truth_without_text"]),
-        (("Sure! A better translation: b", "y", -5, 0.6), ["boilerplate", "text_changed"]),
-    ],
-)
-def test_each_finding_is_counted_at_its_step(second, findings):
-    assert counted(chain(START, second)) == {name: [0, 1] for name in findings}
+# By what is found: a second step.
+SECOND = {
+    "": START,
+    "text_changed": ("b", "y", -5, 0.6),
+    "text_changed self_decreased": ("b", "y", -10, 0.6),
+    "truth_without_text": ("a", "x", -9, 0.7),
+    "boilerplate text_changed": ("Sure! A better translation: b", "y", -5, 0.6),
+}
+
+
+@pytest.mark.parametrize("findings", SECOND)
+def test_each_finding_is_counted_at_its_step(findings):
+    found = counted(chain(START, SECOND[findings]))
+    assert found == {name: [0, 1] for name in findings.split()}
 
 
 def test_a_truth_may_stay_and_unusable_feedback_is_counted():
@@ -62,13 +64,11 @@ def test_boilerplate_contaminates_from_a_tenth_on():
 
 
 def test_an_item_is_addressed_by_its_name_and_has_a_row_under_every_condition():
-    names = ["yor-en/12", "best-of-8/yor-en/12", "paraphrase/nllb-moe-54b/yor-en/12"]
+    conditions = ["best-of-8", "paraphrase/nllb-moe-54b"]
+    names = ["yor-en/12", *(f"{condition}/yor-en/12" for condition in conditions)]
     found = items.addressed(pd.Series(names))
-    assert found["condition"].tolist() == ["", "best-of-8", "paraphrase/nllb-moe-54b"]
-    assert found["language"].tolist() == ["yor-en"] * 3
-    asked = pd.DataFrame(
-        {"item_id": ["yor-en/12", "math/1"], "cluster": ["flores/12", "math/1"], "reference": "r"}
-    )
+    assert found.values.tolist() == [[condition, "yor-en"] for condition in ("", *conditions)]
+    asked = pd.DataFrame({"item_id": ["yor-en/12", "math/1"], "cluster": ["flores/12", "math/1"]})
     whole = items.under_conditions(asked, pd.Series([*names, *names[1:]]))
     assert whole["item_id"].tolist() == ["yor-en/12", "math/1", *names[1:]]
     assert whole["cluster"].tolist() == ["flores/12", "math/1", "flores/12", "flores/12"]

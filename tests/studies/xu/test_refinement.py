@@ -6,12 +6,13 @@ import pandas as pd
 import pytest
 from author_programs import programs  # noqa: F401
 from scripted_refiner import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, refined
+from study_frames import equal
 from xu_rows import SETTINGS
 
 from selfpref.models import Text
-from selfpref.studies.xu.bias import Settings, curves, rated
+from selfpref.studies.xu.bias import Settings, rated
 from selfpref.studies.xu.feedback import Feedback, read
-from selfpref.studies.xu.items import Item, addressed, to_table, under_conditions
+from selfpref.studies.xu.items import Item, to_table, under_conditions
 from selfpref.studies.xu.measures import expected
 from selfpref.studies.xu.prompts import AUTHORS, PLAIN
 from selfpref.studies.xu.stages import NoiseJudge, accepts, truths_of
@@ -38,67 +39,49 @@ def by_length(kind, text, seed):
     return "word" if kind == "write" else f"{written[1]} more"
 
 
-@pytest.mark.parametrize(
-    ("arm", "old", "new", "draw", "accepted"),
-    [
-        *(("plain", -5, -1, 0.9, True), ("plain", -5, -5, 0, False), ("plain", -1, -5, 0, False)),
-        *(("external", -30, -25, 0.9, True), ("noise", -1, -1, 0, False)),
-        *(("accept-all", -1, -5, 0.9, True), ("accept-all", None, -5, 0, False)),
-        *(("accept-all", -5, None, 0, False), ("plain", None, 0, 0, False)),
-        *(("accept-random", -1, -5, 0.4, True), ("accept-random", -5, -1, 0.5, False)),
-    ],
-)
-def test_an_arm_accepts_by_its_rule_and_never_unusable_feedback(arm, old, new, draw, accepted):
-    readings = [Feedback("ok" if of is not None else "refused", of, of) for of in (old, new)]
-    assert accepts(arm, *readings, draw) is accepted
+def test_an_arm_accepts_by_its_rule_and_never_unusable_feedback():
+    def accepted(arm, draw=0.9):
+        # Reported scores have a floor; what is compared has none.
+        said = ((-30, -27), (-5, -5), (-1, -5), (None, -5), (-5, None))
+        pairs = [[Feedback("ok", -25, standing) for standing in pair] for pair in said]
+        return [accepts(arm, *pair, draw) for pair in pairs]
+
+    always, never = [True] * 3 + [False] * 2, [False] * 5
+    assert accepted("plain") == accepted("external") == accepted("noise") == [True, *never[1:]]
+    assert accepted("accept-all") == accepted("accept-random", 0.4) == always
+    assert accepted("accept-random", 0.5) == never
 
 
 def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
     found = refined(tmp_path, [TRANSLATION], by_length, lambda *_: ERROR, steps=2, arms=ARMS)
-    # What its judge says and its rule does: the text of each step in words, and its score.
-    grown, still = [1, 2, 3], [1, 1, 1]
-    arms = {
-        "": ("plain", "me", grown, [-15, -10, -5]),
-        "accept-all": ("accept-all", "me", grown, [-15, -10, -5]),
-        "accept-random": ("accept-random", "me", [1, 2, 2], [-15, -10, -10]),
-        "external": ("external", "other", still, [-5, -5, -5]),
-        "noise": ("noise", "noise", still, [-15, -15, -15]),
-    }
-    texts, ratings = (
-        found[name].join(addressed(found[name]["item_id"])) for name in ("responses", "ratings")
-    )
-    for condition, (variant, judge, words, scores) in arms.items():
-        kept = texts[texts["condition"].eq(condition)]
-        assert kept["step"].tolist() == [0, 1, 2]
-        assert [len(text.split()) for text in kept["text"]] == words
-        read = ratings[ratings["condition"].eq(condition)]
-        drove = read[read["variant"].eq(variant)]
-        assert set(drove["judge"]) == {judge}
-        assert drove["score"].tolist() == scores
-        # Either model reads every kept text afresh.
-        fresh = read[read["variant"].eq("rescored")].groupby("judge")["score"].agg(list)
-        own = [-15 + 5 * (number - 1) for number in words]
-        assert fresh.tolist() == [own, [-5] * 3]
-
-    # Their bias, where a text's truth is -20 and a point more a word.
-    items = under_conditions(to_table("xu", [TRANSLATION]), found["ratings"]["item_id"])
     assert found["truths"]["metric"].eq("chrf-mqm").all()
-    known = found["truths"].assign(score=[-20.0 + len(text.split()) for text in texts["text"]])
+    # As if a text's truth were -20, and a point more a word.
+    words = found["responses"]["text"].str.split().str.len()
+    found["truths"] = found["truths"].assign(score=words - 20.0)
+    found["items"] = under_conditions(to_table("xu", [TRANSLATION]), found["ratings"]["item_id"])
     use = SETTINGS.use.model_copy(update={"truth": "chrf-mqm"})
     settings = Settings(use, SETTINGS.bootstrap)
-    rows = rated(found | {"items": items, "truths": known}, settings)
-    table = curves(rows, settings).query("convention == 'corrected'").groupby("condition")
-    wanted = {
-        name: [score + 20 - number for score, number in zip(scores, words, strict=True)]
-        for name, (_, _, words, scores) in arms.items()
-    }
-    assert table["bias"].agg(list).to_dict() == wanted
+    rows = rated(found, settings)
+    # What its judge says and its rule does: the truth of the text at each step, and its score.
+    drove = rows[rows["own"]].groupby(["condition", "variant", "judge"])[["truth", "score"]]
+    grown, still = [-19, -18, -17], [-19, -19, -19]
+    assert drove.agg(list).reset_index().values.tolist() == [
+        ["", "plain", "me", grown, [-15, -10, -5]],
+        ["accept-all", "accept-all", "me", grown, [-15, -10, -5]],
+        ["accept-random", "accept-random", "me", [-19, -18, -18], [-15, -10, -10]],
+        ["external", "external", "other", still, [-5, -5, -5]],
+        ["noise", "noise", "noise", still, [-15, -15, -15]],
+    ]
+    # Either model reads every kept text afresh.
+    fresh = rows[rows["variant"].eq("rescored")]
+    own = fresh["judge"].eq("me")
+    assert fresh["score"].tolist() == (5 * fresh["truth"] + 80).where(own, -5).tolist()
+    assert own.value_counts().tolist() == [15, 15]
     # What was chosen among candidates has no expected score.
     rows = pd.concat([rows, rows.assign(condition="best-of-2")], ignore_index=True)
-    fresh = expected(rows, settings).set_index(["condition", "step"])
-    plain = fresh.loc["plain", ["n", "self_mean", "bias"]].values.tolist()
-    assert plain == [[1, -15, 4], [1, -10, 8], [1, -5, 12]]
-    assert set(fresh.index.get_level_values("condition")) == {"plain", *ARMS}
+    fresh, drawn = expected(rows, settings), [(0, -15, 4), (1, -10, 8), (2, -5, 12)]
+    equal(fresh[fresh["n"].eq(1)], "step self_mean bias", *drawn, condition="plain")
+    assert set(fresh["condition"]) == {"plain", *ARMS}
 
 
 @pytest.mark.parametrize(
@@ -129,20 +112,16 @@ def test_a_refinement_that_dies_at_step_seven_goes_on_there(tmp_path):
         return errors(12 - version) if kind == "feedback" else f"version {version + 1}"
 
     def dying(*asked):
-        # Three items: 3 texts, 3 readings, and 3 + 3 a step.
-        if len(dead.asked) > 6 + 6 * 6 + 2:
+        # A text and its reading, and as much a step.
+        if len(dead.asked) > 2 + 2 * 6 + 1:
             raise KeyboardInterrupt
         return say(*asked)
 
-    items = [
-        Item(f"yor-en/{n}", "mqm", f"gbolohun {n}", f"sentence {n}", "Yoruba", "English")
-        for n in (1, 2, 3)
-    ]
     whole, dead, second = ScriptedEngine(say), ScriptedEngine(dying), ScriptedEngine(say)
-    wanted = refined(tmp_path / "whole", items, whole, steps=10)
+    wanted = refined(tmp_path / "whole", [TRANSLATION], whole, steps=10)
     with pytest.raises(KeyboardInterrupt):
-        refined(tmp_path / "killed", items, dead, steps=10)
-    found = refined(tmp_path / "killed", items, second, steps=10)
+        refined(tmp_path / "killed", [TRANSLATION], dead, steps=10)
+    found = refined(tmp_path / "killed", [TRANSLATION], second, steps=10)
     # The call that it died in has no answer.
     answered = dead.asked[:-1]
     assert not set(answered) & set(second.asked)
@@ -155,11 +134,13 @@ def test_texts_that_were_never_written_are_counted(tmp_path):
     def say(kind, text, seed):
         if kind == "write" and "1/4" in text:
             return Text("", "refused")
-        return Text("half a te", "cut") if kind == "write" else "no error all covered"
+        return Text("half a te", "cut") if kind == "write" else "[BLOCKED]"
 
-    found = refined(tmp_path, [TRANSLATION, PROBLEM, CONCEPTS], say, steps=1)
+    # Chance has nothing to draw from, since no reading is usable.
+    found = refined(tmp_path, [TRANSLATION, PROBLEM, CONCEPTS], say, steps=1, arms=["noise"])
     assert found["dropped"].to_dict("records") == [{"refused": 1}]
-    assert set(found["responses"]["item_id"]) == {"yor-en/1", "commongen/1"}
+    names = found["responses"]["item_id"].str.removeprefix("noise/")
+    assert set(names) == {"yor-en/1", "commongen/1"}
     assert set(found["responses"]["status"]) == {"truncated"}
 
 
@@ -173,14 +154,12 @@ def test_the_first_of_the_best_is_chosen_and_never_one_without_usable_feedback(t
         return write(seed) if kind == "write" else "late"
 
     found = refined(tmp_path, [TRANSLATION], say, steps=1, best_of=[1, 2, 3, 4])
-    chosen = found["responses"].query("step == 1").set_index("item_id")["text"]
-    best = chosen[chosen.index.str.startswith("best-of")]
-    names = {f"best-of-{k}/yor-en/1": text for k, text in ((2, "c1"), (3, "c2"), (4, "c2"))}
-    assert best.to_dict() == names
-    candidates = found["ratings"].query("item_id == 'best-of-4/yor-en/1' and step == 0")
-    assert candidates["sample"].tolist() == [0, 1, 2, 3]
-    assert candidates["score"].fillna(1).tolist() == [1, -15, -5, -5]
-    assert set(candidates["variant"]) == {"plain"}
+    chosen = found["responses"].query("step == 1 and item_id.str.startswith('best-of')")
+    names = [[f"best-of-{k}/yor-en/1", text] for k, text in ((2, "c1"), (3, "c2"), (4, "c2"))]
+    assert chosen[["item_id", "text"]].values.tolist() == names
+    candidates = found["ratings"].query("item_id == 'best-of-4/yor-en/1' and step == 0").fillna(1)
+    wanted = [[sample, score, "plain"] for sample, score in enumerate((1, -15, -5, -5))]
+    assert candidates[["sample", "score", "variant"]].values.tolist() == wanted
     # True scores are those of the chosen texts alone.
     assert set(found["truths"].query("item_id == 'best-of-4/yor-en/1'")["step"]) == {1}
 
@@ -201,13 +180,12 @@ def test_each_round_compares_the_current_answer_with_its_majority(
     tmp_path, answers, rounds, current, scores
 ):
     write = in_turn(*(answer if answer == "?" else rf"\boxed{{{answer}}}" for answer in answers))
-    said = {"feedback": "[[yes]]", "revise": "late"}
-    found = refined(
-        tmp_path,
-        [PROBLEM, TRANSLATION],
-        lambda kind, text, seed: said.get(kind) or (write(seed) if "1/4" in text else "a text"),
-        rounds=rounds,
-    )
+
+    def say(kind, text, seed):
+        said = {"feedback": "[[yes]]", "revise": "late"}
+        return said.get(kind) or (write(seed) if "1/4" in text else "a text")
+
+    found = refined(tmp_path, [PROBLEM, TRANSLATION], say, rounds=rounds)
     votes = found["ratings"].query("variant == 'self-consistency'")
     assert set(votes["item_id"]) == {"self-consistency/math/1"}
     assert [None if pd.isna(score) else score for score in votes["score"]] == scores
@@ -247,23 +225,15 @@ def test_a_noise_judge_knows_nothing_of_the_text():
     assert NoiseJudge({}, 1).rate([(TRANSLATION, "t", "0")])[0].status == "unparsable"
 
 
-# By item: the texts of writing and judging, system first, and of revising.
+# By item what is said in writing, judging (a system prompt first) and revising.
 AUTHORED = {
-    TRANSLATION: [
-        ["Yoruba to English. ", "Yoruba: {request} English:"],
-        ["find errors", "shots of errors S {request} T a text E:"],
-        ["shots of errors S {request} T a text F said\n better Yoruba-to-English:"],
-    ],
-    CONCEPTS: [
-        ["use the words", "words {concepts}"],
-        ["find words", "shots of words C {concepts} T a text F:"],
-        ["shots of words C {concepts} T a text lacks said better:"],
-    ],
-    PROBLEM: [
-        [r"end with \boxed", "a shot P {request} S:"],
-        ["find faults", "Q {request} A a text F:"],
-        ["Q {request} A a text F said better:"],
-    ],
+    TRANSLATION: "Yoruba to English. |Yoruba: {0} English:|find errors"
+    "|shots of errors S {0} T a text E:"
+    "|shots of errors S {0} T a text F said\n better Yoruba-to-English:",
+    CONCEPTS: "use the words|words {1}|find words|shots of words C {1} T a text F:"
+    "|shots of words C {1} T a text lacks said better:",
+    PROBLEM: r"end with \boxed|a shot P {0} S:|find faults|Q {0} A a text F:"
+    "|Q {0} A a text F said better:",
 }
 
 
@@ -276,8 +246,7 @@ def test_prompts_hold_what_is_asked_and_the_authors_are_those_of_their_programs(
     texts = [message[1].index(text) for text in (item.request, "the text", "the feedback")]
     assert texts == sorted(texts)
     assert item.language in message[1]
-    prompts = [AUTHORS.write(item), AUTHORS.feedback(item, "a text")]
-    prompts.append(AUTHORS.revise(item, "a text", "said"))
-    said = [[text for _, text in prompt.messages] for prompt in prompts]
-    named = {"request": item.request, "concepts": list(item.concepts)}
-    assert said == [[text.format(**named) for text in texts] for texts in AUTHORED[item]]
+    asked = [AUTHORS.write(item), AUTHORS.feedback(item, "a text")]
+    asked.append(AUTHORS.revise(item, "a text", "said"))
+    said = "|".join(text for prompt in asked for _, text in prompt.messages)
+    assert said == AUTHORED[item].format(item.request, list(item.concepts))

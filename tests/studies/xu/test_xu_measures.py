@@ -6,9 +6,8 @@ import pytest
 from study_frames import equal
 from xu_rows import SETTINGS, judged, truths_of
 
-from selfpref.errors import SelfprefError
 from selfpref.studies.xu import measures
-from selfpref.studies.xu.bias import curves, rated, read_as, summary, translation
+from selfpref.studies.xu.bias import curves, read_as, summary, translation
 from selfpref.studies.xu.measures import best_of_k, matched, reads_its_text, refined_by_noise
 
 NAN = np.nan
@@ -83,9 +82,7 @@ def test_a_change_is_paired_by_sentence_and_an_average_needs_every_language(rng)
     assert change.tolist() == pytest.approx([2, 2, 2])
     lo, value, hi = found.loc[("a", 1), ["bias_lo", "bias", "bias_hi"]]
     assert lo < value - 1 < value + 1 < hi
-    assert np.isnan(found.loc[("average", 0), "bias"])
-    assert found.loc[("average", 0), "n"] == 0
-    assert ("average", 1) not in found.index
+    equal(found.reset_index(), "step n bias", (0, 0, NAN), language="average")
 
 
 def test_released_is_the_sources_own_rule_and_corrected_only_what_says_something():
@@ -100,14 +97,12 @@ def test_released_is_the_sources_own_rule_and_corrected_only_what_says_something
 def test_what_refinement_brings_by_the_last_step_with_a_truth():
     noise = judged([-3, -3], -5, condition="noise")
     found = curves(whole(*CHAIN, noise, *ASIDE), SETTINGS)
-    moved = "self_change truth_change bias_change dskew_change n_both"
-    columns = f"language model best_step last_step {moved}"
-    equal(measures.gains(found), columns, ("a", "me", 1, 2, 5, 3, 2, 1 / 3, 2), **CORRECTED)
-    steps = [(1, 2, 4, -2, -1 / 3, 2), (2, 5, 3, 2, 1 / 3, 2), (3, NAN, NAN, NAN, NAN, 0)]
-    plain = translation(found)
-    assert len(plain) == 8
-    equal(plain.query("step > 0"), f"step {moved}", *steps, **CORRECTED)
-    steps = [("noise", 0, 2), ("plain", 0, 3), ("plain", 1, 1), ("plain", 2, 5), ("plain", 3, NAN)]
+    columns = "language model best_step last_step self_change truth_change bias_change n_both"
+    equal(measures.gains(found), columns, ("a", "me", 1, 2, 5, 3, 2, 2), **CORRECTED)
+    assert measures.gains(found[found["step"].eq(0)]).empty
+    steps = [(0, 3), (1, 1), (2, 5), (3, NAN)]
+    equal(translation(found), "step bias", *steps, **CORRECTED)
+    steps = [("noise", 0, 2), *(("plain", *step) for step in steps)]
     other = measures.arms(found).sort_values(["condition", "step"])
     equal(other, "condition step bias", *steps, **CORRECTED)
     assert measures.arms(found[found["condition"].eq("")]).empty
@@ -141,17 +136,12 @@ def test_each_best_of_k_stands_beside_a_judge_of_noise_on_its_own_candidates():
         return judged(said, -10.0 if step else NAN, step=step, **place, **more)
 
     chosen = [drawn(2, [-3, -3, -1], 1), drawn(4, [-1] * 3, 1)]
-    found = best_of_k(
-        whole(drawn(2, [-9, -9, -9, -3, -3, -3]), drawn(4, [-1.0] * 12), *chosen, *CHAIN), SETTINGS
-    )
+    candidates = [drawn(2, [-9, -9, -9, -3, -3, -3]), drawn(4, [-1.0] * 12)]
+    found = best_of_k(whole(*candidates, *chosen, *CHAIN), SETTINGS)
     # The greater of two draws is -3 in three of four; all of four are -1.
-    equal(
-        found,
-        "language model k n unusable self_mean truth_mean bias noise_bias beyond",
-        ("a", "me", 2, 3, 0, -7 / 3, -10, 23 / 3, 5.5, 13 / 6),
-        ("a", "me", 4, 3, 0, -1, -10, 9, 9, 0),
-        **CORRECTED,
-    )
+    columns = "language model k n self_mean truth_mean bias noise_bias beyond"
+    two = ("a", "me", 2, 3, -7 / 3, -10, 23 / 3, 5.5, 13 / 6)
+    equal(found, columns, two, ("a", "me", 4, 3, -1, -10, 9, 9, 0), **CORRECTED)
     two, four = found[["beyond_lo", "beyond_hi"]].to_numpy()[[0, 2]].tolist()
     assert two[0] < 13 / 6 < two[1]
     assert four == [0, 0]
@@ -169,19 +159,13 @@ def test_refinement_by_noise_keeps_the_greatest_of_all_draws_and_learns_nothing(
         *ASIDE[:3],
     )
     found = refined_by_noise(rows, SETTINGS)
-    equal(
-        found,
-        "language step noise_score noise_bias scores beyond",
-        ("a", 0, -6, 5, 2, NAN),
-        ("a", 1, -4.5, 6.5, 2, 8 - 6.5),
-        ("b", 0, -4, 2, 2, NAN),
-        ("b", 1, -4, 2, 2, 3 - 2),
-        ("average", 0, -5, 3.5, 4, NAN),
-        ("average", 1, -4.25, 4.25, 4, 1.25),
-        ("commongen", 0, 0.5, 0.5, 2, NAN),
-        ("commongen", 1, 0.75, 0.75, 2, 0.5 - 0.75),
-        **CORRECTED,
-    )
+    columns = "language noise_score noise_bias scores beyond"
+    start = [("a", -6, 5, 2, NAN), ("b", -4, 2, 2, NAN), ("average", -5, 3.5, 4, NAN)]
+    start = [*start, ("commongen", 0.5, 0.5, 2, NAN)]
+    equal(found, columns, *start, step=0, **CORRECTED)
+    later = [("a", -4.5, 6.5, 2, 8 - 6.5), ("b", -4, 2, 2, 3 - 2)]
+    later += [("average", -4.25, 4.25, 4, 1.25), ("commongen", 0.75, 0.75, 2, 0.5 - 0.75)]
+    equal(found, columns, *later, step=1, **CORRECTED)
     step = found.query("language == 'a' and step == 1")
     assert step.eval("noise_bias_lo < noise_bias < noise_bias_hi").all()
 
@@ -191,8 +175,8 @@ def test_own_texts_are_matched_within_bins_of_quality_and_with_another_judge_as_
         place = {"item_id": [f"a/{name}{n}" for n in range(count)], "responder": responder}
         place |= {"cluster": [f"{name}{n}" for n in range(count)]}
         own = responder == "me"
-        # The control sees two points more in one's own texts, one in those of others.
-        given = [truth + 2 if own else truth + 1] * count
+        # The control sees three points more in one's own texts, one in those of others.
+        given = [truth + 3 if own else truth + 1] * count
         control = judged(given, truth, judge="control", own=False, **place)
         return [judged([said] * count, truth, own=own, **place), control]
 
@@ -204,7 +188,7 @@ def test_own_texts_are_matched_within_bins_of_quality_and_with_another_judge_as_
     its = {"item_id": ["a/v"], "own": False, "responder": "control"}
     parts += [judged([-19], -20, **its), judged([-1], -20, judge="control", **its)]
     columns = "judge control n_own n_others matched"
-    wanted = [("me", "none", 10, 11, 5.05), ("me", "control", 10, 10, 0)]
+    wanted = [("me", "none", 10, 11, 5.05), ("me", "control", 10, 10, -1)]
     equal(matched(whole(*parts), SETTINGS), columns, *wanted, convention="released")
 
 
@@ -220,34 +204,21 @@ def test_a_reading_counts_where_it_quotes_its_texts_often_enough(found, elsewher
     assert reads_its_text(whole(rows, others, CHAIN[0])).tolist() == [reads, reads, False]
 
 
-def test_a_truth_on_another_scale_than_the_scores_ends_in_a_line():
-    rows = judged([-5.0], NAN)[["item_id", "responder", "step", "judge", "task", "status"]]
-    rows = rows.assign(variant="plain", repeat=0, sample=0, score=-5.0, stored=NAN, reply="r")
-    items = pd.DataFrame({"item_id": ["a/0"], "cluster": "c0", "messages": [[{"content": "x"}]]})
-    tables = {"items": items, "ratings": rows, "responses": rows.assign(text="t")}
-    tables["truths"] = truths_of(SETTINGS.use.truth, judged([-5], 0.8))
-    with pytest.raises(SelfprefError, match=r"xu\.truth: .* goes from 0\.8 to 0\.8"):
-        rated(tables, SETTINGS)
-
-
 def test_own_scores_are_held_against_peoples_and_the_printed_bias_stands_beside():
     printed = [("human", "gpt-4", 0, "bias", 8.06), ("human", "gpt-4", 10, "bias", 14.62)]
-    printed += [
-        ("format", "", NAN, "least share", 0.95),
-        ("format", "", NAN, "greatest share", 0.9),
-    ]
+    ends = {"least share": 0.95, "greatest share": 0.9}
+    printed += [("format", "", NAN, *end) for end in ends.items()]
     published = pd.DataFrame(printed, columns=["item", "model", "step", "quantity", "value"])
-    published = published.assign(source="paper", place="Table 1", how_read="printed")
     found = measures.human(whole(*HELD), RATED, published, SETTINGS)
-    equal(
-        found,
-        "language model step human_mean metric_mean self_mean bias dskew n bias_change "
-        "human_change noise_bias bias_published",
-        ("a", "gemini", 0, -12.5, -12, -11, 1.5, 5 / 6, 2, NAN, NAN, 1.5, NAN),
-        ("a", "gpt-4", 0, -22.5, -8, -3, 19.5, 1 - 2 / 156, 2, NAN, NAN, 19.5, 8.06),
-        # The greater of two draws from -5 and -1 is -2 in the mean.
-        ("a", "gpt-4", 1, -18, -7, -2.5, 15.5, 1 - 2 / 124, 2, -4, 4.5, 20.5, NAN),
-    )
+    columns = "model step human_mean metric_mean self_mean bias human_change noise_bias"
+    rows = [("gemini", 0, -12.5, -12, -11, 1.5, NAN, 1.5)]
+    # The greater of two draws from -5 and -1 is -2 in the mean.
+    rows += [
+        ("gpt-4", 0, -22.5, -8, -3, 19.5, NAN, 19.5),
+        ("gpt-4", 1, -18, -7, -2.5, 15.5, 4.5, 20.5),
+    ]
+    equal(found, columns, *rows, language="a")
+    assert found["bias_published"].fillna(0).tolist() == [0, 8.06, 0]
     form = pd.DataFrame({"step": [1, 5, 2], "well_formed": [0.7, 0.9, 0.1]})
     numbers = [(8.06, 19.5, 11.44), (14.62, NAN, NAN), (0.95, 0.7, -0.25), (0.9, 0.9, 0)]
     table = measures.checks(found, form, published)
@@ -264,17 +235,13 @@ def test_the_first_figure_shows_the_greatest_bias():
 
 
 def test_what_is_said_of_given_words_is_held_against_what_is_there():
-    parts = [
-        judged([1, 1, 0], truth, step=step, language="commongen", task="coverage")
-        for step, truth in enumerate(([1, 0, 0], 0))
-    ]
-    found = measures.commongen(whole(*parts, *HELD), SETTINGS)
-    columns, third = "model step predicted true bias n", 1 / 3
-    rows = [("me", 0, 2 / 3, third, third, 3), ("me", 1, 2 / 3, 0, 2 / 3, 3)]
-    for convention in ("corrected", "released"):
-        equal(found, columns, *rows, convention=convention)
+    said = judged([1, 1, 0], 0, language="commongen", task="coverage")
+    found = measures.commongen(whole(said, *HELD), SETTINGS)
+    row = "me", 0, 2 / 3, 0, 2 / 3, 3
+    assert found["convention"].tolist() == ["corrected", "released"]
+    equal(found, "model step predicted true bias n", row, row)
     # Wilson's intervals: 2 of 3, worth two observations, and 0 of 3.
-    bounds = found.loc[2, ["predicted_lo", "predicted_hi", "true_lo", "true_hi"]].tolist()
+    bounds = found.loc[0, ["predicted_lo", "predicted_hi", "true_lo", "true_hi"]].tolist()
     assert bounds == pytest.approx([0.159, 0.955, 0, 0.562], abs=1e-3)
 
 
@@ -283,13 +250,9 @@ def test_a_bias_that_is_the_same_in_every_answer_has_newcombes_interval():
     rows = [judged([1] * 6, 0, condition="self-consistency", step=1, **math)]
     rows += [judged([1, 1, 0], [1, 0, 0], **math), judged([0, 1, 1], [0, 1, 0], step=1, **math)]
     found = measures.mathematics(whole(*rows, *HELD), SETTINGS)
-    equal(
-        found,
-        "condition language model step predicted true bias n bias_change",
-        ("plain", "math", "me", 0, 2 / 3, 1 / 3, 1 / 3, 3, NAN),
-        ("plain", "math", "me", 1, 2 / 3, 1 / 3, 1 / 3, 3, 0),
-        ("self-consistency", "math", "me", 1, 1, 0, 1, 6, NAN),
-    )
+    columns, third = "condition step predicted true bias n bias_change", 1 / 3
+    wanted = [("plain", 0, 2 / 3, third, third, 3, NAN), ("plain", 1, 2 / 3, third, third, 3, 0)]
+    equal(found, columns, *wanted, ("self-consistency", 1, 1, 0, 1, 6, NAN), language="math")
     assert found.loc[2, ["bias_lo", "bias_hi"]].tolist() == pytest.approx([0.448, 1], abs=1e-3)
     assert found.loc[2, ["dskew_lo", "dskew_hi"]].isna().all()
     assert found.loc[0, "bias_lo"] == 0
@@ -298,16 +261,11 @@ def test_a_bias_that_is_the_same_in_every_answer_has_newcombes_interval():
 def test_a_paraphrase_is_compared_with_the_translation_that_it_puts_otherwise():
     place = {"condition": "paraphrase/nllb", "own": False}
     first = judged([-7, -5], [-10, -8], responder="nllb", **place)
-    found = measures.style(
-        whole(first, judged([-3, -1], [-9, -9], step=1, **place), *HELD), SETTINGS
-    )
-    equal(
-        found,
-        "language system judge text bias bias_change self_change",
-        ("a", "nllb", "me", "paraphrase", 7, 4, 4),
-        ("a", "nllb", "me", "translation", 3, NAN, NAN),
-        convention="released",
-    )
+    second = judged([-3, -1], -9, step=1, **place)
+    found = measures.style(whole(first, second, *HELD), SETTINGS)
+    columns, by = "language system judge text bias bias_change self_change", ("a", "nllb", "me")
+    wanted = [(*by, "paraphrase", 7, 4, 4), (*by, "translation", 3, NAN, NAN)]
+    equal(found, columns, *wanted, convention="released")
 
 
 def test_the_form_of_feedback_counts_each_language_the_same():
@@ -316,11 +274,7 @@ def test_the_form_of_feedback_counts_each_language_the_same():
     rows = [judged([-1] * 4, -5, **said), judged([-1], -5, language="b", reply=good)]
     rows += [judged([-1], -5, step=1, reply=good), judged([-1], -5, own=False, reply="bad")]
     found = measures.format_accuracy(whole(*rows), SETTINGS)
-    equal(
-        found,
-        "model step n well_formed usable",
-        # Step 1 is there in one language alone.
-        ("me", 0, 4, 2 / 3, 5 / 6),
-    )
+    # Step 1 is there in one language alone.
+    equal(found, "model step n well_formed usable", ("me", 0, 4, 2 / 3, 5 / 6))
     lo, hi = found.loc[0, ["well_formed_lo", "well_formed_hi"]]
     assert 0 < lo < 2 / 3 < hi < 1

@@ -2,29 +2,17 @@
 
 import pandas as pd
 import pytest
-from conftest import entry, pin, xu_files
+from conftest import xu_files
 from study_frames import repository, run
-from xu_rows import RECORDED, USE
+from xu_rows import RECORDED, SETTINGS, USE, released
 
-from selfpref import say, tables
-from selfpref.studies.xu import read as xu
-from selfpref.studies.xu.bias import TABLES
+from selfpref import say
+from selfpref.errors import SelfprefError
+from selfpref.studies.xu.bias import Settings, rated
 
 FEW = {"bootstrap": RECORDED.bootstrap.model_copy(update={"resamples": 200})}
 PARAMS = RECORDED.model_copy(update=FEW | {"xu": USE.model_copy(update={"sizes": []})})
 ASKED = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
-
-
-def read(folder, files):
-    """The tables of a release, validated."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SELFPREF_ARCHIVES", str(folder / "mirror"))
-        source = pin(folder / "mirror", "owner/name", files, folder / "source.csv")
-        found = xu.read("xu", entry("xu", "xu"), source)
-    return {
-        name: tables.validate(found[name], name, "xu") if name in found else tables.empty(name)
-        for name in TABLES
-    }
 
 
 def frames_of(folder, held):
@@ -47,7 +35,7 @@ def told(folder):
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
-    return read(tmp_path_factory.mktemp("release"), xu_files())
+    return released(tmp_path_factory.mktemp("release"), xu_files())
 
 
 def test_of_a_small_release_what_it_holds_is_said_and_no_text_of_it_is_kept(release, tmp_path):
@@ -68,6 +56,12 @@ def test_of_a_small_release_what_it_holds_is_said_and_no_text_of_it_is_kept(rele
     said = told(tmp_path)
     assert {"matched", "human_gap"} & said
     assert not {"noise", "size", "commongen", "best_of_k"} & said
+
+
+def test_a_truth_on_another_scale_than_the_scores_ends_in_a_line(release):
+    settings = Settings(USE.model_copy(update={"truth": "bleurt"}), SETTINGS.bootstrap)
+    with pytest.raises(SelfprefError, match=r"xu\.truth: bleurt goes from 0\.\d+ to 0\.\d+, "):
+        rated(release, settings)
 
 
 @pytest.mark.parametrize("kept", ["yor-en/", "paraphrase/"])

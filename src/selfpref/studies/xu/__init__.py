@@ -4,10 +4,11 @@ A model writes a text, says what is wrong with it, revises it, and keeps the rev
 score of it rose.
 
     read         what comes in: the authors' release (`read`), or requests to be refined
-                 (`read.requests`; their form is in `items`)
+                 (`read.requests`)
+    items        what is asked, and what is true of a text that answers it
     stages       what is run: write, judge, revise, accept, with the words of `prompts`; the
                  testbed's side of it is in `lab`
-    feedback     what a judge's reply says of a text; `truths`: what is true of it
+    feedback     what a judge's reply says of a text
     bias         the one long frame that is measured (a text, its self-score and its truth), what
                  must hold from one step to the next, and bias and distance skewness of its cells:
                  the paper's main figure

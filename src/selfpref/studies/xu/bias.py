@@ -50,6 +50,7 @@ run).
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -63,7 +64,6 @@ from selfpref.studies.xu import STUDY
 from selfpref.studies.xu.feedback import FLOOR
 from selfpref.studies.xu.items import BEST, PARAPHRASE, addressed, under_conditions
 
-TABLES = ("items", "responses", "ratings", "truths", "audit")
 Convention = Literal["released", "corrected"]
 CONVENTIONS: tuple[Convention, ...] = ("released", "corrected")
 TEXT = ["item_id", "responder", "step"]
@@ -118,8 +118,8 @@ def settings(params: Params) -> Settings:
 
 
 def load(params: Params) -> dict[str, pd.DataFrame]:
-    """The tables `TABLES` of all languages and models, and the items under every condition."""
-    whole = STUDY.whole(params.profile, TABLES)
+    """The study's tables of all languages and models, and the items under every condition."""
+    whole = STUDY.whole(params.profile, STUDY.filled)
     whole["items"] = under_conditions(whole["items"], whole["ratings"]["item_id"])
     return whole
 
@@ -157,16 +157,15 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     plain = rows["variant"].eq("plain") & rows["judge"].eq(rows["responder"])
     drove = plain | rows["variant"].eq(rows["condition"])
     rows["own"] = drove & rows["repeat"].eq(0)
-    found = integrity(rows, truths)[[*CELL, "contaminated"]]
-    rows = rows.merge(found, on=CELL, how="left")
+    rows = rows.merge(integrity(rows, truths)[[*CELL, "contaminated"]], on=CELL, how="left")
     return rows.assign(contaminated=rows["contaminated"].eq(True))
 
 
 def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str | pd.Series) -> pd.Series:
     """A metric of the truths table for each row's text; NaN where it was not computed."""
-    wanted = rows[TEXT].assign(metric=metric)
-    found = wanted.merge(truths[[*TEXT, "metric", "score"]], on=[*TEXT, "metric"], how="left")
-    return pd.Series(found["score"].to_numpy(dtype=float), index=rows.index)
+    key = [*TEXT, "metric"]
+    known = truths.set_index(key)["score"].astype(float)
+    return rows[TEXT].assign(metric=metric).join(known, on=key)["score"]
 
 
 def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
@@ -221,15 +220,14 @@ def chained(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["own"] & ~rows["condition"].str.startswith((BEST, PARAPHRASE))]
 
 
-def paper_chains(rows: pd.DataFrame, *tasks: str) -> pd.DataFrame:
-    """The rows of refinement by the paper's own rule: no other condition; of all tasks or some."""
+def paper_chains(rows: pd.DataFrame, task: str) -> pd.DataFrame:
+    """The rows of refinement of a task by the paper's own rule: no other condition."""
     own = chained(rows)
-    own = own[own["condition"].eq("")]
-    return own[own["task"].isin(tasks or own["task"])]
+    return own[own["condition"].eq("") & own["task"].eq(task)]
 
 
 def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
-    """The rows under one scoring, named by `convention`: its `score` and its `truth`.
+    """The rows under one scoring, named by `convention`: its `score`, `truth`, and their `gap`.
 
     Args:
         rows: As `rated` returns them.
@@ -239,11 +237,11 @@ def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
     if convention == "corrected":
         score = rows["score"].where(rows["status"].eq("ok"))
         truth = truth.mask(rows["contaminated"])
-    return rows.assign(convention=convention, score=score, truth=truth)
+    return rows.assign(convention=convention, score=score, truth=truth, gap=score - truth)
 
 
 def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """The rows with their `gap`, score and truth alone where they count.
+    """The rows with score and truth alone where they count.
 
     They count where both are there; in a cell without any truth, all scores do.
 
@@ -251,10 +249,10 @@ def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         rows: Under one scoring or several.
         by: What makes a cell.
     """
-    gap = rows["score"] - rows["truth"]
-    alone = ~gap.notna().groupby([rows[name] for name in by]).transform("any")
-    held = rows[["score", "truth"]].where(gap.notna() | alone)
-    return rows.assign(gap=gap, score=held["score"], truth=held["truth"])
+    both = rows["gap"].notna()
+    alone = ~both.groupby([rows[name] for name in by]).transform("any")
+    held = rows[["score", "truth"]].where(both | alone)
+    return rows.assign(score=held["score"], truth=held["truth"])
 
 
 def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Floats:
@@ -279,7 +277,7 @@ def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None
     y = (values if values.ndim > 1 else values[:, None]) - gamma
     # The one that lies farthest off at -1 or 1.
     scale = np.abs(y).max(axis=0, initial=0.0)
-    y = np.divide(y, scale, out=np.zeros_like(y, dtype=float), where=scale > 0)
+    y = y / np.where(scale > 0, scale, 1.0)
     often = np.ones((len(y), 1)) if weights is None else weights
     sizes, total = np.abs(y), often.sum(axis=0)
     below, steps = _steps(y, often)
@@ -311,7 +309,7 @@ def null_band(n: int, level: float = 0.95) -> tuple[float, float]:
     Returns:
         Mean and upper end, in 0..1.
     """
-    rng = np.random.default_rng(np.random.SeedSequence([0, n]))
+    rng = np.random.default_rng([0, n])
     null = distance_skewness(rng.standard_normal((2000, n)).T)
     return float(null.mean()), float(np.quantile(null, level))
 
@@ -330,14 +328,17 @@ def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
     known = ~np.isnan(held)
     sums = np.where(known, held, 0.0) @ weights
     means = ratio(np.stack([sums, known.astype(float) @ weights], axis=-1))
+
     # Chains converge, and where nothing is missing a change is between two levels.
-    found = dict[bytes, Floats]()
-    for gaps in (rows := held[..., 2, :].reshape(-1, held.shape[-1])):
-        if gaps.tobytes() not in found:
-            there = ~np.isnan(gaps)
-            found[gaps.tobytes()] = distance_skewness(gaps[there], gamma, weights[there])
-    skewness = np.reshape([found[gaps.tobytes()] for gaps in rows], (*held.shape[:-2], 1, -1))
-    return np.concatenate([means, skewness], axis=-2)
+    @cache
+    def skewness(gaps: bytes) -> Floats:
+        values = np.frombuffer(gaps)
+        there = ~np.isnan(values)
+        return distance_skewness(values[there], gamma, weights[there])
+
+    rows = held[..., 2, :].reshape(-1, held.shape[-1])
+    found = np.reshape([skewness(gaps.tobytes()) for gaps in rows], (*held.shape[:-2], 1, -1))
+    return np.concatenate([means, found], axis=-2)
 
 
 def over_cells(
@@ -387,9 +388,8 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     A change rests on the sentences that count at both steps.
 
     Args:
-        rows: With `convention, language, step, cluster, item_id, score, truth, status`: one
-            responder under one scoring. A column `languages` asks for the mean over languages, at
-            the steps that so many reach.
+        rows: One responder under one scoring (`read_as`). A column `languages` asks for the mean
+            over languages, at the steps that so many reach.
         settings: Gamma and intervals.
         names: Of the random stream.
 
@@ -408,9 +408,12 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     held, start = (one.to_numpy(dtype=float).reshape(len(wide), 3, -1) for one in (wide, first))
     both = (steps > 0)[:, None] & ~np.isnan(held[:, 2] - start[:, 2])
     pairs = [np.where(both[:, None], one, np.nan) for one in (held, start)]
-    counts = pd.DataFrame({"n": wide["gap"].notna().sum(axis=1)})
-    counts["unusable"] = rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum()
-    counts["n_both"] = both.sum(axis=1)
+    unusable = rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum()
+    counts = {
+        "n": wide["gap"].notna().sum(axis=1),
+        "unusable": unusable,
+        "n_both": both.sum(axis=1),
+    }
     languages = rows["languages"].iloc[0] if "languages" in rows else 0
     owner, clusters = pd.factorize(wide["gap"].columns.get_level_values("cluster"), sort=True)
 
@@ -419,7 +422,7 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
         level, after, before = statistics_of(parts, settings.use.gamma, weights[owner])
         return np.concatenate([level, after - before], axis=1).swapaxes(0, 1)
 
-    cells = counts.reset_index()
+    cells = pd.DataFrame(counts).reset_index()
     found = over_cells(cells, languages, len(clusters), statistics, settings, *names)
     # A mean that lacks a language rests on nothing.
     return found.assign(n=found["n"].where(found["bias"].notna(), 0))
@@ -446,17 +449,15 @@ def by_group(
     Returns:
         The table's columns and those of the group; of no group, those of `summary`.
     """
+
+    def of_group(part: pd.DataFrame, *group: str) -> pd.DataFrame:
+        found = table(part, settings, *names, *map(str, group))
+        return found.assign(**dict(zip(by, group, strict=True)))
+
     groups = [
-        (part, values)
-        for name in conventions
-        for values, part in read_as(rows, name).groupby([*by])
+        (part, *group) for name in conventions for group, part in read_as(rows, name).groupby([*by])
     ]
-    calls = ((part, settings, *names, *map(str, values)) for part, values in groups)
-    found = [
-        made.assign(**dict(zip(by, values, strict=True)))
-        for made, (_, values) in zip(at_once(table, calls), groups, strict=True)
-        if len(made)
-    ]
+    found = [made for made in at_once(of_group, groups) if len(made)]
     columns = [*KEY, "n", "unusable", "n_both", *bounded(*LEVELS, *CHANGES)]
     none = pd.DataFrame(columns=columns).assign(**dict.fromkeys(by))
     return pd.concat(found or [none], ignore_index=True)
@@ -473,12 +474,10 @@ def curves(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `condition` (empty: the paper's rule), `model`, and the columns of `summary`; the mean over
         languages, `average`, where a model has all languages of its condition.
     """
-    own = chained(rows)
-    own = own[own["task"].eq("mqm")]
+    own = chained(rows).query("task == 'mqm'")
     own = own.assign(languages=own.groupby("condition")["language"].transform("nunique"))
     table = by_group(summary, own, settings, "translation", by=MODELS)
-    order = ["condition", "language", "model", "step", "convention"]
-    return table.sort_values(order, ignore_index=True)
+    return table.sort_values([*CELL, "convention"], ignore_index=True)
 
 
 def translation(table: pd.DataFrame) -> pd.DataFrame:
@@ -487,5 +486,4 @@ def translation(table: pd.DataFrame) -> pd.DataFrame:
     Args:
         table: As `curves` returns it.
     """
-    plain = table.query("condition == ''").drop(columns="condition")
-    return plain.reset_index(drop=True)
+    return table.query("condition == ''").drop(columns="condition").reset_index(drop=True)

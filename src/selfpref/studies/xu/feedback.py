@@ -107,16 +107,12 @@ class Feedback:
     reply: str | None = None
     choice: Choice | None = None
 
-    @property
-    def flawless(self) -> bool:
-        """Whether it says that nothing is wrong."""
-        return self.standing == 0
-
 
 def read(task: Task, reply: str) -> Feedback:
     """Read a complete reply."""
     readers = {"mqm": mqm, "coverage": coverage, "correctness": correctness}
-    return replace(readers[task](reply), reply=reply)
+    unusable = Feedback("refused" if BLOCKED in reply else "unparsable")
+    return replace(readers[task](reply) or unusable, reply=reply)
 
 
 def read_generation(task: Task, made: Text, reply: str) -> Feedback:
@@ -132,12 +128,8 @@ def read_generation(task: Task, made: Text, reply: str) -> Feedback:
     return replace(read(task, reply), choice=made.choice)
 
 
-def _unusable(reply: str) -> Feedback:
-    return Feedback("refused" if BLOCKED in reply else "unparsable")
-
-
-def mqm(reply: str) -> Feedback:
-    """Feedback on a translation: -25..0.
+def mqm(reply: str) -> Feedback | None:
+    """Feedback on a translation, -25..0; None if it is unusable.
 
     Args:
         reply: The judge's text.
@@ -145,35 +137,37 @@ def mqm(reply: str) -> Feedback:
     found = [(said or named).lower() for said, named in _ERROR.findall(reply)]
     flawless = _NONE.search(reply) and not _NOTHING_JUDGED.search(reply)
     if _UNKNOWN.search(reply) or not (found or flawless):
-        return _unusable(reply)
+        return None
     marks = tuple(float(found.count(severity)) for severity in SEVERITIES)
     points = sum(-lost * count for lost, count in zip(SEVERITIES.values(), marks, strict=True))
     return Feedback("ok", max(FLOOR, points), points, marks)
 
 
-def coverage(reply: str) -> Feedback:
+def coverage(reply: str) -> Feedback | None:
     """Feedback on a sentence that must hold given concepts: 1 if it says that all are there.
+
+    None if it is unusable.
 
     Args:
         reply: The judge's text; an instruction that it repeats is left out.
     """
     answer = _ANSWER_END.split(without_echo(reply).strip(), maxsplit=1)[0]
     if BLOCKED in answer or answer.lower().startswith("concepts:"):
-        return _unusable(reply)
+        return None
     covered, missing = _COVERED.search(answer), _MISSING.search(answer)
     if covered and not (missing and missing.start() < covered.start()):
         return Feedback("ok", 1.0, 0.0, (0.0,))
     if not missing:
-        return _unusable(reply)
-    listed = _LIST.findall(reply)
-    named = {name.strip(" '\"").lower() for name in (listed[-1] if listed else "").split(",")}
+        return None
+    listed = ["", *_LIST.findall(reply)][-1]
+    named = {name.strip(" '\"").lower() for name in listed.split(",")}
     # Something is missing, even where the reply names nothing.
     count = float(max(1, len(named - {""})))
     return Feedback("ok", 0.0, -count, (count,))
 
 
-def correctness(reply: str) -> Feedback:
-    """Feedback on a solution: 1 if its last verdict is yes, 0 if it is no.
+def correctness(reply: str) -> Feedback | None:
+    """Feedback on a solution: 1 if its last verdict is yes, 0 if it is no, None if there is none.
 
     A verdict is `[[yes]]` or `[[no]]`; without either, `the answer is correct` or `incorrect`.
 
@@ -186,24 +180,25 @@ def correctness(reply: str) -> Feedback:
         called = _CALLED.findall(reply)
         found = [VERDICTS[bool(denied) != bool(wrong)] for denied, wrong in called]
     if not found or found[-1] not in VERDICTS:
-        return _unusable(reply)
+        return None
     score = float(found[-1] == VERDICTS[0])
     return Feedback("ok", score, score - 1)
 
 
 def without_echo(reply: str) -> str:
     """The reply after the instruction, where it repeats that."""
-    return _ECHO.sub("", reply, count=1)
+    return _ECHO.sub("", reply)
 
 
-def released_mqm(reply: str) -> float:
-    """The release's rule, -25..0: lower-case substrings are counted, any other text is perfect."""
+def released(task: Task, reply: str) -> float:
+    """The score by the release's own rule.
+
+    Of concepts 1 if `all covered` stands anywhere, in a repeated instruction too; of a translation
+    -25..0: lower-case substrings are counted, and any other text is perfect.
+    """
+    if task == "coverage":
+        return float("all covered" in reply)
     return max(FLOOR, -sum(weight * reply.count(word) for word, weight in SEVERITIES.items()))
-
-
-def released_coverage(reply: str) -> float:
-    """The release's rule: 1 if `all covered` stands anywhere, in a repeated instruction too."""
-    return float("all covered" in reply)
 
 
 def well_formed(reply: str) -> bool:

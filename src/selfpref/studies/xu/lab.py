@@ -4,12 +4,13 @@ This is the one module of the study that imports the lab.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from selfpref.errors import SelfprefError
 from selfpref.lab import refinement
 from selfpref.models import Prompt
-from selfpref.studies.xu.items import TASKS, Item, Task
+from selfpref.studies.xu.items import Item, Task
 from selfpref.studies.xu.prompts import Refinement
 
 # Of each task the first part of its item ids, and the first word of a request.
@@ -31,22 +32,21 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
         SelfprefError: A task has fewer held-out requests.
     """
     found = []
-    for task in TASKS:
-        requests = refinement.held_out(task, counts[task], seed)
-        if len(requests) < counts[task]:
+    for task, count in counts.items():
+        requests = refinement.held_out(task, count, seed)
+        if len(requests) < count:
             raise SelfprefError(
-                f"params.yaml: xu.datasets: {counts[task]} of the task {task} asked for, only "
+                f"params.yaml: xu.datasets: {count} of the task {task} asked for, only "
                 f"{len(requests)} are held out; ask for fewer"
             )
         for number, one in enumerate(requests, start=1):
-            asked: dict[str, Any] = {"request": one.question.partition(" ")[2]}
-            if task == "coverage":
-                asked = {"request": ", ".join(one.asked), "concepts": one.asked}
-            else:
-                asked["reference"] = one.right
+            name, request = f"{NAMES[task][0]}/{number}", one.question.partition(" ")[2]
+            item = Item(name, task, request, one.right)
             if task == "mqm":
-                asked |= {"language": "Lab", "target": "English", "oracle": True}
-            found.append(Item(f"{NAMES[task][0]}/{number}", task, **asked))
+                item = replace(item, language="Lab", target="English", oracle=True)
+            if task == "coverage":
+                item = Item(name, task, ", ".join(one.asked), concepts=one.asked)
+            found.append(item)
     return found
 
 

@@ -69,12 +69,10 @@ def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     k = drawn["condition"].str.removeprefix(BEST).astype(int)
     drawn = drawn.assign(k=k)
     chosen = drawn.assign(step=k)[drawn["step"].eq(1)]
-    table = by_group(summary, chosen, settings, "best of k")
-    table = table.rename(columns={"step": "k"})
+    table = by_group(summary, chosen, settings, "best of k").rename(columns={"step": "k"})
     noise = by_group(_chosen, drawn, settings, "best of noise", by=choice[:3])
     noise = noise.reindex(columns=[*choice, "noise_bias", *bounded("beyond")])
-    found = table.merge(noise, on=choice, how="left")
-    return found.sort_values(choice, ignore_index=True)
+    return table.merge(noise, on=choice, how="left").sort_values(choice, ignore_index=True)
 
 
 def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
@@ -88,10 +86,8 @@ def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
     Returns:
         `[batch]`; NaN where nothing counts.
     """
-    reached = np.cumsum(counts, axis=0)
-    whole = reached[-1:]
-    missing = np.full_like(counts, np.nan)
-    reached = np.divide(reached, whole, out=missing, where=whole > 0)
+    with np.errstate(invalid="ignore"):
+        reached = np.cumsum(counts, axis=0) / counts.sum(axis=0)
     greatest: Floats = levels @ np.diff(reached**k, axis=0, prepend=0.0)
     return greatest
 
@@ -149,12 +145,11 @@ def beside_noise(
 def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """The noise judge of one model's k under one scoring: one row, or none without scores."""
     drawn = rows.query("step == 0").dropna(subset="score")
-    chosen = rows.query("step == 1")
     if drawn.empty:
         return drawn
+    chosen = rows.query("step == 1")
     value = chosen["score"].where(chosen["truth"].notna())
-    k = int(rows["k"].iloc[0])
-    held = drawn.assign(truth=0.0), chosen.assign(value=value), k
+    held = drawn.assign(truth=0.0), chosen.assign(value=value), int(rows["k"].iloc[0])
     cells = drawn[KEY].head(1).reset_index(drop=True)
     made = beside_noise([held], cells, rows, settings, *names)
     return made.assign(noise_bias=made["noise_score"] - chosen["truth"].mean())
@@ -181,14 +176,13 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         own = paper_chains(rows, task)
         own = own.assign(languages=own["language"].nunique())
         found.append(by_group(_refined, own, settings, "refined by noise"))
-    bounds = bounded("noise_score", "noise_bias", "beyond")
-    whole = pd.concat(found, ignore_index=True)
-    return whole.reindex(columns=[*CHAIN, "step", "scores", *bounds])
+    columns = [*CHAIN, "step", "scores", *bounded("noise_score", "noise_bias", "beyond")]
+    return pd.concat(found, ignore_index=True).reindex(columns=columns)
 
 
 def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """One model under one scoring: a row a language and step, then the means over languages."""
-    gap, first = rows["score"] - rows["truth"], rows["step"].eq(0)
+    gap, first = rows["gap"], rows["step"].eq(0)
     pools = dict(iter(rows[first & gap.notna()].groupby("language")))
     # At step 0 both are the same, and rounding is all that is left.
     known = rows.assign(value=gap.mask(first))
@@ -206,10 +200,10 @@ def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
 # fewer spans nothing follows.
 QUOTED, SPANS = 0.8, 10
-# Bounds of the true score, in points of MQM, within which texts count as equally good: between the
+# Between these true scores, in points of MQM, texts count as equally good: they lie between the
 # plateaus of the map from BLEURT.
-EQUAL = (-np.inf, -22.5, -17.5, -12.5, -7.5, -3.0, np.inf)
-READING = ["condition", "language", "responder", "step", "judge", "variant", "repeat"]
+EQUAL = (-22.5, -17.5, -12.5, -7.5, -3.0)
+READING = [*bias.CELL, "judge", "variant", "repeat"]
 
 
 def reads_its_text(rows: pd.DataFrame) -> pd.Series:
@@ -253,18 +247,17 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     """
     start = rows.query("step == 0 and repeat == 0")
     start = start.query("task == 'mqm' and variant == 'plain'")
-    start = start.dropna(subset=["truth", "score"])
+    start = start.dropna(subset="gap")
     # Own texts in the languages in which the judge read others' too.
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
     read = start[~start["own"] | start["condition"].eq("")].merge(both)
     controls = start[[*bias.TEXT, "judge", "score"]]
-    names = {"judge": "control", "score": "against"}
-    pairs = read.merge(controls.rename(columns=names), on=bias.TEXT)
+    controls = controls.set_axis([*bias.TEXT, "control", "against"], axis="columns")
+    pairs = read.merge(controls, on=bias.TEXT)
     # What the control wrote is no other's text to it.
     pairs = pairs.query("control != judge and control != responder")
-    truth = read.assign(control="", against=read["truth"])
-    found = pd.concat([truth, pairs], ignore_index=True)
-    return found.assign(gap=found["score"] - found["against"])
+    pairs = pairs.assign(gap=pairs["score"] - pairs["against"])
+    return pd.concat([read.assign(control=""), pairs], ignore_index=True)
 
 
 def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -293,7 +286,7 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         compared = _comparisons(read)
         for (judge, by), part in compared.groupby(["judge", "control"]):
             own, key = part["own"], (judge, by or "none")
-            if own.all() or not own.any():
+            if own.nunique() < 2:
                 continue
             interval = settings.intervals.estimate(
                 _binned(part), part["cluster"], _matched, "matched", *key
@@ -306,10 +299,9 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 def _binned(rows: pd.DataFrame) -> Floats:
     """Sum and count of each row's gap in its bin, own or others', `[rows, bins, 2, 2]`."""
-    cells = np.zeros((len(rows), len(EQUAL) - 1, 2, 2))
-    bins = np.digitize(rows["truth"], EQUAL[1:-1])
+    cells = np.zeros((len(rows), len(EQUAL) + 1, 2, 2))
     side = (~rows["own"]).to_numpy(dtype=int)
-    place = np.arange(len(rows)), bins, side
+    place = np.arange(len(rows)), np.digitize(rows["truth"], EQUAL), side
     cells[*place, 0] = rows["gap"]
     cells[*place, 1] = 1
     return cells
@@ -323,22 +315,18 @@ def gains(found: pd.DataFrame) -> pd.DataFrame:
         first), `last_step`, and by then the changes since step 0 of score, truth, bias and D with
         their intervals; the last step is the last one with a truth.
     """
-    known = found.query("condition == '' and n > 0")
-    known = known.drop(columns="condition").sort_values([*CHAIN, "step"])
-    best = known.sort_values("truth_mean", ascending=False, kind="stable")
-    best = best.drop_duplicates(CHAIN)[[*CHAIN, "step"]]
-    best = best.rename(columns={"step": "best_step"})
-    last = known.drop_duplicates(CHAIN, keep="last")
-    last = last.rename(columns={"step": "last_step"})
-    return last.query("last_step > 0").merge(best, on=CHAIN)
+    known = bias.translation(found).query("n > 0").sort_values([*CHAIN, "step"], ignore_index=True)
+    chains = known.groupby(CHAIN)
+    best = known["step"][chains["truth_mean"].idxmax()].to_numpy()
+    last = chains.tail(1).rename(columns={"step": "last_step"}).assign(best_step=best)
+    return last.query("last_step > 0").reset_index(drop=True)
 
 
 def arms(found: pd.DataFrame) -> pd.DataFrame:
     """Refinement under other conditions (another run, another accept rule) beside the plain one."""
     key = ["language", "model"]
-    other = found.loc[found["condition"].ne(""), key].drop_duplicates()
-    found = found.query("language != @bias.AVERAGE")
-    return found.merge(other, on=key).replace(PLAIN)
+    other = found.query("condition != ''")[key].drop_duplicates()
+    return found.query("language != @bias.AVERAGE").merge(other, on=key).replace(PLAIN)
 
 
 def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -369,7 +357,6 @@ def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     own, found = paper_chains(rows, "mqm"), []
     read = pd.concat([read_as(own, name) for name in CONVENTIONS])
-    read = read.assign(gap=read["score"] - read["truth"])
     place = ["language", "step", "convention"]
     sentence = [*place, "cluster", "item_id"]
     gaps = read.pivot(index=sentence, columns="model", values="gap")
@@ -395,8 +382,8 @@ def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
         `model, first, last`, means of the languages; what is missing at a step stays missing.
     """
     mean = table.query("language == @bias.AVERAGE and convention == 'corrected'")
-    over = mean.sort_values("step").set_index("model")["bias"]
-    ends = {end: over[~over.index.duplicated(keep=end)] for end in ("first", "last")}
+    over = mean.sort_values("step").groupby("model")["bias"]
+    ends = {"first": over.first(skipna=False), "last": over.last(skipna=False)}
     return pd.DataFrame(ends).reset_index()
 
 
@@ -409,8 +396,7 @@ def rated_by_people(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
     """
     own = paper_chains(rows, "mqm")
     human = bias.truth_of(own, truths, "human-mqm")
-    own = own.assign(metric=own["truth"], truth=human)
-    return own[own["truth"].notna()]
+    return own.assign(metric=own["truth"], truth=human).dropna(subset="truth")
 
 
 def human(
@@ -422,26 +408,20 @@ def human(
 
     Returns:
         By language, model and step; `metric_mean` is that of the truth used elsewhere, and
-        `noise_bias` that of a judge of pure noise by the same accept rule (`selection`), both on
-        the same sentences.
+        `noise_bias` that of a judge of pure noise (`refined_by_noise`), both on the same sentences.
     """
-    place, noise = ["model", "step"], []
-    own = rated_by_people(rows, truths)
-    table = by_group(summary, own, settings, "human", conventions=("released",))
+    place = ["model", "step"]
+    own = rated_by_people(rows, truths).assign(languages=0)
+    table, noise = (
+        by_group(function, own, settings, "human", conventions=("released",))
+        for function in (summary, _refined)
+    )
     table.columns = table.columns.str.replace("truth_", "human_")
-    first = read_as(own.query("step == 0"), "released")
-    for model, step in table[place].itertuples(index=False):
-        part = first[first["model"].eq(model)]
-        levels, counts = np.unique(part["score"], return_counts=True)
-        often = counts[:, None].astype(float)
-        score = expected_greatest(levels, often, step + 1)
-        noise.append(float(score[0]) - part["truth"].mean())
+    noise = noise.reindex(columns=[*KEY, "model", "noise_bias"])
+    printed = published.query("item == 'human' and quantity == 'bias'").set_index(place)
     metric = own.groupby(place)["metric"].mean()
-    printed = published.query("item == 'human' and quantity == 'bias'")
-    printed = printed.set_index(place)["value"]
-    table = table.assign(noise_bias=noise)
-    table = table.join(metric.rename("metric_mean"), on=place)
-    table = table.join(printed.rename("bias_published"), on=place)
+    beside = pd.DataFrame({"metric_mean": metric, "bias_published": printed["value"]})
+    table = table.merge(noise, how="left").join(beside, on=place)
     return table.sort_values(place, ignore_index=True)
 
 
@@ -456,11 +436,9 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd
     own = read_as(rated_by_people(rows, truths), "released")
     own = own.query("step == 0").dropna(subset="score")
     own = own.rename(columns={"cluster": "sentence", "score": "said"})
-    own = own.assign(gap=own["said"] - own["truth"])
     cells = own.groupby(["language", "model"])
     part = cells.get_group(cells["gap"].mean().idxmax()) if len(own) else own
-    gap = part["gap"].to_numpy()
-    skew = bias.distance_skewness(gap, settings.use.gamma).item()
+    skew = bias.distance_skewness(part["gap"].to_numpy(), settings.use.gamma).item()
     part = part.assign(bias=part["gap"].mean(), dskew=skew)
     columns = ["language", "model", "step", "sentence", "said", "truth", "bias", "dskew"]
     return part[columns].reset_index(drop=True)
@@ -484,12 +462,9 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
     if not found["model"].isin(published["model"]).any():
         published = published.iloc[:0]
     known = found.astype({"step": float}).set_index(place)["bias"]
-    table = published.join(known.rename("recomputed"), on=place)
-    table = table.rename(columns={"value": "published"})
-    share = table["quantity"].map(ends)
-    table["recomputed"] = table["recomputed"].fillna(share).astype(float)
-    table["difference"] = table["recomputed"] - table["published"]
-    return table
+    table = published.rename(columns={"value": "published"}).join(known, on=place)
+    recomputed = table.pop("bias").fillna(table["quantity"].map(ends)).astype(float)
+    return table.assign(recomputed=recomputed, difference=recomputed - table["published"])
 
 
 def commongen(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -530,25 +505,23 @@ def _shares(
     Where the bias does not vary over sentences, its interval is Newcombe's.
     """
     cell, found = [*MODELS, *KEY], []
-    of = (summary, rows, settings, *names)
-    table = by_group(*of, by=MODELS, conventions=conventions)
+    table = by_group(summary, rows, settings, *names, by=MODELS, conventions=conventions)
     read = pd.concat([read_as(rows, name) for name in conventions])
     level = settings.bootstrap.level
     for values, part in bias.counted(read, cell).groupby(cell):
         said = share_interval(part["score"], part["cluster"], level)
         true = share_interval(part["truth"], part["cluster"], level)
-        apart = difference(said, true)
-        found.append((*values, *apart[:3], *said[:3], *true[:3]))
-    columns = [*cell, *bounded("apart", "predicted", "true")]
-    shares = pd.DataFrame(found, columns=columns)
+        _, *ends, _ = difference(said, true)
+        found.append((*values, *ends, *said[:3], *true[:3]))
+    apart = ["apart_lo", "apart_hi"]
+    shares = pd.DataFrame(found, columns=[*cell, *apart, *bounded("predicted", "true")])
     means = bounded("self_mean", "truth_mean")
     whole = table.drop(columns=means).merge(shares, on=cell)
     # A bias that is the same in every sentence has no interval by resampling, and D has none.
     alike = whole["bias_lo"].eq(whole["bias_hi"])
-    for end in ("_lo", "_hi"):
-        whole[f"bias{end}"] = whole[f"bias{end}"].mask(alike, whole[f"apart{end}"])
-        whole[f"dskew{end}"] = whole[f"dskew{end}"].mask(alike)
-    return whole.drop(columns=bounded("apart"))
+    whole.loc[alike, ["bias_lo", "bias_hi"]] = whole.loc[alike, apart].to_numpy()
+    whole.loc[alike, ["dskew_lo", "dskew_hi"]] = np.nan
+    return whole.drop(columns=apart)
 
 
 def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -560,8 +533,8 @@ def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     aside = rows[rows["condition"].str.startswith(PARAPHRASE)]
     system = aside["condition"].str.removeprefix(PARAPHRASE)
-    aside, by = aside.assign(system=system), ["system", "judge"]
-    table = by_group(summary, aside, settings, "style", by=by)
+    aside = aside.assign(system=system)
+    table = by_group(summary, aside, settings, "style", by=["system", "judge"])
     table["text"] = table.pop("step").map({0: "translation", 1: "paraphrase"})
     order = ["language", "system", "judge", "text", "convention"]
     return table.sort_values(order, ignore_index=True)
@@ -582,20 +555,16 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     key, found = ["model", "step"], []
     own = paper_chains(rows, "mqm").dropna(subset="reply")
     well = own["reply"].map(well_formed).astype(bool)
-    own = own.assign(well_formed=well, usable=own["status"].eq("ok"))
     # Each language counts the same, however many replies it has.
     replies = own.groupby([*key, "language"])["reply"].transform("size")
-    own = own.assign(weight=1 / replies)
+    own = own.assign(well_formed=well, usable=own["status"].eq("ok"), weight=1 / replies)
     languages = own.groupby(key)["language"].transform("nunique")
     whole = own[languages.eq(own["language"].nunique())]
-    level = settings.bootstrap.level
     for values, part in whole.groupby(key):
-        weight = part["weight"]
         row = [*values, len(part)]
         for name in ("well_formed", "usable"):
-            parts = np.stack([part[name] * weight, weight], axis=-1)
-            share = share_interval(parts, part["cluster"], level)
-            row += share[:3]
+            parts = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
+            row += share_interval(parts, part["cluster"], settings.bootstrap.level)[:3]
         found.append(row)
     columns = [*key, "n", *bounded("well_formed", "usable")]
     return pd.DataFrame(found, columns=columns)

@@ -63,6 +63,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from typing import Final
 
@@ -77,26 +78,70 @@ from selfpref.params import Params, Refine
 from selfpref.seeds import seed_of
 from selfpref.studies.xu import STUDY, lab, prompts
 from selfpref.studies.xu.feedback import SEVERITIES, VERDICTS, Feedback, read, read_generation
-from selfpref.studies.xu.items import BEST, RESCORED, Item, Task, from_table
-from selfpref.studies.xu.truths import MATCHERS, answer_of, chrf_mqm, correct, covers
-from selfpref.tables.schemas import TABLES
+from selfpref.studies.xu.items import (
+    BEST,
+    MATCHERS,
+    RESCORED,
+    Item,
+    Task,
+    answer_of,
+    chrf_mqm,
+    correct,
+    covers,
+    from_table,
+)
 
 LAYOUTS = {"lab": lab.LAB, "authors": prompts.AUTHORS, "plain": prompts.PLAIN}
 PLAIN: Final = "plain"
 CONSISTENCY: Final = "self-consistency"
-# Who judges an arm: the writer (`own`), another model (`external`), or chance (`noise`).
-ARMS: Final = {
-    **dict.fromkeys((PLAIN, "accept-all", "accept-random"), "own"),
-    **{"external": "external", "noise": "noise"},
-}
-# One text to judge or to revise: what was asked, the text, and which reading of it this is, such as
-# a step; with judge and item that is the seed.
+UNREAD: Final = Feedback("unparsable")
+# One text to judge: what was asked, the text, and which reading of it this is, such as a step; with
+# judge and item that is the seed.
 Draft = tuple[Item, str, str]
 
 
 def written(text: Text) -> bool:
     """Whether there is a text, whole or cut off at its limit."""
     return text.status in ("ok", "cut")
+
+
+@dataclass(frozen=True)
+class State:
+    """A text that a condition holds at a step, and what was said of it.
+
+    Attributes:
+        item: The item, without its condition.
+        condition: The arm, or how else the text came about.
+        step: From 0.
+        text: The text.
+        said: What the condition's judge said of it, once it was asked.
+        judge: That judge.
+        sample: Among the candidates of one step.
+    """
+
+    item: Item
+    condition: str
+    step: int
+    text: Text
+    said: Feedback = UNREAD
+    judge: str = ""
+    sample: int = 0
+
+    @property
+    def best(self) -> bool:
+        """Whether it is one of several candidates (step 0), or the best of them."""
+        return self.condition.startswith(BEST)
+
+    @property
+    def occasion(self) -> str:
+        """Which reading of a text this is: that of a candidate, or at a step."""
+        return f"candidate {self.sample}" if self.best else str(self.step)
+
+    @property
+    def place(self) -> dict[str, object]:
+        """The text's name in the tables; the plain arm has no condition in front."""
+        front = "" if self.condition == PLAIN else f"{self.condition}/"
+        return {"item_id": front + self.item.item_id, "step": self.step}
 
 
 @dataclass(frozen=True)
@@ -129,11 +174,16 @@ class Participant:
         )
         return [made[start : start + samples] for start in range(0, len(made), samples)]
 
-    def revise(self, drafts: Sequence[Draft], said: Sequence[Feedback]) -> list[Text]:
+    def revise(self, states: Sequence[State], step: int) -> list[Text]:
         """A better text for each, given what was said of it."""
         return self._texts(
-            (self.prompts.revise(item, text, feedback.reply or ""), item, "revise", occasion)
-            for (item, text, occasion), feedback in zip(drafts, said, strict=True)
+            (
+                self.prompts.revise(one.item, one.text.text, one.said.reply or ""),
+                one.item,
+                "revise",
+                step,
+            )
+            for one in states
         )
 
     def _texts(self, asked: Iterable[tuple[Prompt, Item, str, object]]) -> list[Text]:
@@ -184,70 +234,29 @@ class NoiseJudge:
     def _rate(self, item: Item, text: str, occasion: str) -> Feedback:
         rng = np.random.default_rng(seed_of(self.seed, self.name, item.item_id, occasion))
         if not (pool := self.pool.get(item.task)):
-            return Feedback("unparsable")
+            return UNREAD
         drawn = pool[int(rng.integers(len(pool)))]
-        if drawn.flawless:
+        if drawn.standing == 0:
             return read(item.task, _FLAWLESS[item.task])
-        marks, words = [int(count) for count in drawn.marks or ()], text.split() or [""]
         if item.task == "correctness":
             return read(item.task, "[[no]]")
+        marks = np.array(drawn.marks, dtype=int)
         if item.task == "coverage":
-            missing = rng.permutation(np.array(item.concepts))[: marks[0]]
-            return read(item.task, f"[{', '.join(map(str, missing))}]")
+            missing = rng.permutation(item.concepts)[: marks[0]]
+            return read(item.task, f"[{', '.join(missing)}]")
         lines = [
-            f"'{words[int(rng.integers(len(words)))]}' is a {severity} accuracy error"
-            for severity, count in zip(SEVERITIES, marks, strict=True)
-            for _ in range(count)
+            f"'{rng.choice(text.split() or [''])}' is a {severity} accuracy error"
+            for severity in np.repeat([*SEVERITIES], marks)
         ]
         return read(item.task, "\n".join(lines))
 
 
 Judge = Participant | NoiseJudge
-UNREAD: Final = Feedback("unparsable")
 _FLAWLESS: Final[Mapping[Task, str]] = {
     "mqm": "no error",
     "coverage": "all covered",
     "correctness": "[[yes]]",
 }
-
-
-@dataclass(frozen=True)
-class State:
-    """A text that a condition holds at a step, and what was said of it.
-
-    Attributes:
-        item: The item, without its condition.
-        condition: The arm, or how else the text came about.
-        step: From 0.
-        text: The text.
-        said: What the condition's judge said of it, once it was asked.
-        judge: That judge.
-        sample: Among the candidates of one step.
-    """
-
-    item: Item
-    condition: str
-    step: int
-    text: Text
-    said: Feedback = UNREAD
-    judge: str = ""
-    sample: int = 0
-
-    @property
-    def best(self) -> bool:
-        """Whether it is one of several candidates (step 0), or the best of them."""
-        return self.condition.startswith(BEST)
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """The item and the text: what a reading of it, or a truth, depends on."""
-        return self.item.item_id, self.text.text
-
-    @property
-    def place(self) -> dict[str, object]:
-        """The text's name in the tables; the plain arm has no condition in front."""
-        front = "" if self.condition == PLAIN else f"{self.condition}/"
-        return {"item_id": front + self.item.item_id, "step": self.step, "sample": self.sample}
 
 
 def accepts(arm: str, old: Feedback, new: Feedback, draw: float) -> bool:
@@ -282,9 +291,9 @@ def refined(
     now = _judged([State(item, arm, 0, text) for arm in judges for item, text in firsts], judges)
     history = list(now)
     for step in range(1, writer.use.steps + 1):
-        faulty = [one for one in now if one.said.status == "ok" and not one.said.flawless]
-        drafts = [(one.item, one.text.text, str(step)) for one in faulty]
-        revised = writer.revise(drafts, [one.said for one in faulty])
+        # There is nothing to mend where a standing is 0, or none.
+        faulty = [one for one in now if one.said.standing]
+        revised = writer.revise(faulty, step)
         # An empty revision is no text; there is nothing to judge.
         made = [
             replace(one, step=step, text=text)
@@ -305,27 +314,35 @@ def _judged(states: Sequence[State], judges: Mapping[str, Judge]) -> list[State]
     """Each text with the feedback of its arm's judge; one batch a judge."""
     found = []
     for name, judge in {judge.name: judge for judge in judges.values()}.items():
-        part = [one for one in states if judges[one.condition].name == name]
-        said = judge.rate([(one.item, one.text.text, str(one.step)) for one in part])
-        found += [replace(one, said=of, judge=name) for one, of in zip(part, said, strict=True)]
+        found += _said(judge, [one for one in states if judges[one.condition].name == name])
     return found
+
+
+def _said(judge: Judge, states: Sequence[State], occasion: str = "") -> list[State]:
+    """Each text with what a judge says of it, in its place or on another occasion."""
+    drafts = [(one.item, one.text.text, occasion or one.occasion) for one in states]
+    return [
+        replace(one, said=said, judge=judge.name)
+        for one, said in zip(states, judge.rate(drafts), strict=True)
+    ]
 
 
 def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
     """Of the first k candidates, the first with the greatest standing; step 1 holds it."""
     sizes = writer.use.best_of
     drawn = [
-        State(item, BEST, 0, text, judge=writer.name, sample=sample)
+        State(item, BEST, 0, text, sample=sample)
         for item, texts in zip(items, writer.write(items, max(sizes)), strict=True)
         for sample, text in enumerate(texts)
         if written(text)
     ]
-    said = writer.rate([(one.item, one.text.text, f"candidate {one.sample}") for one in drawn])
-    drawn = [replace(one, said=of) for one, of in zip(drawn, said, strict=True)]
-    found = []
+    drawn, found = _said(writer, drawn), []
     for size, item in product(sizes, items):
-        own = [one for one in drawn if one.item is item and one.sample < size]
-        own = [replace(one, condition=f"{BEST}{size}") for one in own]
+        own = [
+            replace(one, condition=f"{BEST}{size}")
+            for one in drawn
+            if one.item is item and one.sample < size
+        ]
         usable = [one for one in own if one.said.standing is not None]
         # Of equals the first.
         best = sorted(usable, key=lambda one: -(one.said.standing or 0.0))[:1]
@@ -340,13 +357,12 @@ def votes(items: Sequence[Item], writer: Participant) -> list[State]:
         samples, current = [text for text in texts if written(text)], 0
         answers = [answer_of(text.text) for text in samples]
         for step, count in enumerate(prefixes):
-            counts = Counter(answer for answer in answers[:count] if answer is not None)
-            said = Feedback("unparsable")
+            cast = [answer for answer in answers[:count] if answer is not None]
             # Of equally frequent answers the one that came first.
-            for winner, _ in counts.most_common(1):
-                said = Feedback("ok", float(answers[current] == winner))
+            winner = max(cast, key=cast.count, default=None)
+            said = Feedback("ok", float(answers[current] == winner)) if cast else UNREAD
             found.append(State(item, CONSISTENCY, step, samples[current], said, writer.name))
-            current = answers.index(winner) if counts else current
+            current = answers.index(winner) if cast else current
     return found
 
 
@@ -400,44 +416,41 @@ def run(
     firsts = [(item, text) for item, text in zip(items, texts, strict=True) if written(text)]
     asked = [item for item, _ in firsts]
     # The store answers the same questions again when the arms ask them.
-    said = writer.rate([(item, text.text, "0") for item, text in firsts])
     pool = defaultdict[Task, list[Feedback]](list)
-    for item, one in zip(asked, said, strict=True):
-        pool[item.task] += [one] * (one.status == "ok")
-    judges: dict[str, Judge] = {"own": writer, "noise": NoiseJudge(pool, writer.seed)}
+    for one in _said(writer, [State(item, PLAIN, 0, text) for item, text in firsts]):
+        pool[one.item.task] += [one.said] * (one.said.status == "ok")
+    judges: dict[str, Judge] = {"noise": NoiseJudge(pool, writer.seed)}
+    judges |= dict.fromkeys((PLAIN, "accept-all", "accept-random"), writer)
     judges |= dict(zip(["external"], others, strict=False))
-    held = refined(firsts, writer, {arm: judges[ARMS[arm]] for arm in (PLAIN, *writer.use.arms)})
+    held = refined(firsts, writer, {arm: judges[arm] for arm in (PLAIN, *writer.use.arms)})
     if writer.use.best_of:
         held += best_of(asked, writer)
     if writer.use.rounds:
         held += votes([item for item in asked if item.task == "correctness"], writer)
     # Candidates at step 0 were only looked at.
     kept = [one for one in held if one.step or not one.best]
-    each = {one.key: one for one in kept}
     ratings = [_rating(one, PLAIN if one.best else one.condition) for one in held]
     for judge in (writer, *others):
-        drafts = [(one.item, one.text.text, "afresh") for one in each.values()]
-        known = dict(zip(each, judge.rate(drafts), strict=True))
-        afresh = [replace(one, said=known[one.key], judge=judge.name) for one in kept]
-        ratings += [_rating(one, RESCORED) for one in afresh]
-    true = {key: truths_of(one.item, one.text.text) for key, one in each.items()}
-    statuses = {"ok": "ok", "cut": "truncated"}
-    found: dict[str, list[dict[str, object]]] = {
+        ratings += [_rating(one, RESCORED) for one in _said(judge, kept, "afresh")]
+    found = {
         "responses": [
-            {**one.place, "text": one.text.text, "status": statuses[one.text.status]}
+            {
+                **one.place,
+                "sample": one.sample,
+                "text": one.text.text,
+                "status": "truncated" if one.text.status == "cut" else "ok",
+            }
             for one in held
         ],
         "ratings": ratings,
         "truths": [
             {**one.place, "metric": metric, "score": score}
             for one in kept
-            for metric, score in true[one.key].items()
+            for metric, score in truths_of(one.item, one.text.text).items()
         ],
     }
     made = {
-        name: pd.DataFrame(rows, columns=[*TABLES[name].columns]).assign(
-            study=STUDY.name, responder=writer.name
-        )
+        name: tables.fill(rows, name, study=STUDY.name, responder=writer.name)
         for name, rows in found.items()
     }
     return made | {"dropped": pd.DataFrame([missing], index=[""]).astype(int)}
@@ -446,12 +459,22 @@ def run(
 def _rating(one: State, variant: str) -> dict[str, object]:
     """The reading of a text."""
     said, choice = one.said, one.said.choice
-    row = {**one.place, "judge": one.judge, "task": one.item.task, "variant": variant}
-    row |= {name: getattr(said, name) for name in ("score", "marks", "reply", "status")}
-    row |= {"distribution": choice and [*choice.probabilities], "mass": choice and choice.mass}
-    return row | {"repeat": 0}
+    return {
+        **one.place,
+        "sample": one.sample,
+        "judge": one.judge,
+        "task": one.item.task,
+        "variant": variant,
+        "score": said.score,
+        "marks": said.marks,
+        "reply": said.reply,
+        "status": said.status,
+        "distribution": choice and [*choice.probabilities],
+        "mass": choice and choice.mass,
+    }
 
 
+@cache
 def truths_of(item: Item, text: str) -> dict[str, float]:
     """The true scores of a text by metric."""
     if item.task == "coverage":

@@ -379,8 +379,8 @@ def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
         items, responses, labels, no verdicts, and audit.
 
     Raises:
-        SelfprefError: As `selfpref.download.fetch.open_set`; FastChat's files cannot be had; or a judge
-            is not in the set.
+        SelfprefError: As `selfpref.download.fetch.open_set`; FastChat's files cannot be had; or a
+            judge is not in the set.
     """
     arena = entry.reader == "chatbot-arena"
     wanted = (*COLUMNS, "language") if arena else COLUMNS

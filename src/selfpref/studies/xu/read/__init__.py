@@ -61,8 +61,7 @@ from selfpref.formats.datasets import judges_of
 from selfpref.formats.records import json_lines
 from selfpref.params import Dataset
 from selfpref.studies.xu import feedback
-from selfpref.studies.xu.items import BEST, PARAPHRASE, Task
-from selfpref.studies.xu.truths import MATCHERS, covers, recovered
+from selfpref.studies.xu.items import BEST, MATCHERS, PARAPHRASE, Task, covers, recovered
 
 COMMONGEN, HUMAN = "commongen", "human"
 # Files beside `self_refine` on these models' texts are of their second run.
@@ -206,9 +205,7 @@ class Release:
     def __init__(self, source: Path) -> None:
         self.files = dict(sorted(fetch(source).items()))
         self.places = {path: place(path) for path in self.files}
-        self.rows: dict[str, list[dict[str, object]]] = {
-            name: [] for name in ("responses", "ratings", "truths", "audit")
-        }
+        self.rows = defaultdict[str, list[dict[str, object]]](list)
         # The list of concepts goes on after those that were used; the texts' names say how many.
         numbers = re.findall(rf"{COMMONGEN}_refinement_(\d+)_", "\n".join(self.files))
         used = {COMMONGEN: max(map(int, numbers), default=0)}
@@ -221,10 +218,12 @@ class Release:
             self.asked[where.language] = lines[: used.get(where.language)]
             self.note(path, "read", len(lines), len(self.asked[where.language]))
 
-    def note(self, path: str, finding: str, rows: int, affected: int, detail: str = "") -> None:
+    def note(
+        self, path: str, finding: str, rows: int, affected: int, detail: str | None = None
+    ) -> None:
         """One row of the audit; `affected` of the file's `rows`."""
         row = {"file": path, "finding": finding, "rows": rows, "affected": affected}
-        self.rows["audit"].append({**row, "detail": detail or None})
+        self.rows["audit"].append({**row, "detail": detail})
 
     def add(self, table: str, where: Place, **columns: object) -> None:
         """A row for each text of a place, from the first on."""
@@ -242,7 +241,7 @@ class Release:
         for path, where in self.places.items():
             if where.kind in ASKED:
                 continue
-            wanted, left_out, detail = len(self.asked[where.language]) * where.samples, "", ""
+            wanted, left_out, detail = len(self.asked[where.language]) * where.samples, "", None
             # A step of a translation that no BLEURT was computed for, where other steps have it.
             bare = where.cell not in scored and where.cell[:3] in in_chains
             if bare and where.kind in HELD and not where.condition:
@@ -266,7 +265,7 @@ class Release:
         judge read them. What has BLEURT alone gets its map to the scale of MQM.
         """
         times: Counter[Place] = Counter()
-        scored: dict[str, dict[Place, list[float]]] = {metric: {} for metric in METRICS}
+        scored = defaultdict[str, dict[Place, list[float]]](dict)
         for path, where, values in self.held(judges):
             if where.kind == "text":
                 self.add("responses", where, text=values)
@@ -277,8 +276,19 @@ class Release:
                         self.add("truths", where, metric=f"coverage-{matcher}", score=covered)
             elif where.kind == "feedback":
                 task: Task = "coverage" if where.language == COMMONGEN else "mqm"
-                said = pd.DataFrame([rated(task, reply) for reply in values])
-                self.add("ratings", where, **said, judge=where.judge, repeat=times[where])
+                read = [feedback.read(task, reply) for reply in values]
+                self.add(
+                    "ratings",
+                    where,
+                    judge=where.judge,
+                    task=task,
+                    repeat=times[where],
+                    score=[said.score for said in read],
+                    marks=[said.marks if task == "mqm" else None for said in read],
+                    reply=values,
+                    stored=[feedback.released(task, reply) for reply in values],
+                    status=[said.status for said in read],
+                )
                 times[where] += 1
                 if echoes := sum(feedback.without_echo(reply) != reply for reply in values):
                     self.note(path, "instruction repeated", len(values), echoes)
@@ -310,11 +320,3 @@ class Release:
                     "reference": None if given else self.asked[""][line],
                     "metadata": json.dumps(concepts),
                 }
-
-
-def rated(task: Task, reply: str) -> dict[str, object]:
-    """One reply: its score as read here, and by the release's own rule."""
-    given, said = task == "coverage", feedback.read(task, reply)
-    stored = feedback.released_coverage(reply) if given else feedback.released_mqm(reply)
-    found = {"task": task, "reply": reply, "stored": stored, "score": said.score}
-    return {**found, "status": said.status, "marks": None if given else said.marks}

@@ -21,8 +21,7 @@ from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import audited
 from selfpref.formats.records import json_lines
 from selfpref.params import Dataset, LabRequests, Requests, Sentences
-from selfpref.studies.xu.items import Item, Task, to_table
-from selfpref.studies.xu.truths import boxed
+from selfpref.studies.xu.items import TASKS, Item, boxed, to_table
 
 STUDY = "xu"
 SUBJECTS = (
@@ -63,8 +62,8 @@ def read(key: str, entry: Requests, source: Path | None) -> dict[str, pd.DataFra
         # Tokens and texts of the testbed; a profile without one need not load them.
         from selfpref.studies.xu.lab import draw  # noqa: PLC0415
 
-        counts: dict[Task, int] = {"mqm": entry.translations, "coverage": entry.concepts}
-        items, bare = draw(entry.seed, counts | {"correctness": entry.sums}), 0
+        counts = entry.translations, entry.concepts, entry.sums
+        items, bare = draw(entry.seed, dict(zip(TASKS, counts, strict=True))), 0
     else:
         rows = [*_READERS[entry.reader](entry, source)]
         whole = [row for row in rows if row["task"] == "coverage" or row["reference"]]
