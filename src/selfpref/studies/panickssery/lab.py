@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.formats.rows import Frames
+from selfpref.formats.records import Frames
 from selfpref.lab import summaries
 from selfpref.params import Articles
 from selfpref.studies.panickssery.read.articles import Article, article_tables

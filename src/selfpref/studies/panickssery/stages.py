@@ -14,7 +14,7 @@ from selfpref.ask import NO_EXAMPLE, example, tallied
 from selfpref.ask import respond as answered
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic_folder, write_text
-from selfpref.formats.rows import Frames
+from selfpref.formats.records import Frames
 from selfpref.models import calls as models
 from selfpref.models.calls import Model
 from selfpref.params import Params, Verdicts

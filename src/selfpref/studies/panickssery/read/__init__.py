@@ -65,7 +65,7 @@ import pandas as pd
 from selfpref import progress, tables
 from selfpref.download.fetch import fetch
 from selfpref.formats.datasets import judges_of, written
-from selfpref.formats.rows import Frames
+from selfpref.formats.records import Frames
 from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.read.articles import article_items

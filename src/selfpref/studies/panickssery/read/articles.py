@@ -30,8 +30,7 @@ from selfpref import tables
 from selfpref.download.fetch import open_set
 from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import audited, written
-from selfpref.formats.records import json_lines
-from selfpref.formats.rows import Frames
+from selfpref.formats.records import Frames, json_lines
 from selfpref.params import Articles
 from selfpref.seeds import sampled
 from selfpref.studies.panickssery import STUDY

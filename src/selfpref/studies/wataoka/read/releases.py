@@ -108,7 +108,7 @@ import pandas as pd
 from selfpref import tables
 from selfpref.download.fetch import fetch, open_set
 from selfpref.formats.datasets import audited, judges_of
-from selfpref.formats.rows import Frames
+from selfpref.formats.records import Frames
 from selfpref.params import Dataset
 from selfpref.seeds import sampled
 from selfpref.studies.wataoka.read import SIDES, WINNERS, hashed, item, tables_of, values
