@@ -96,5 +96,5 @@ def test_the_readmes_judge_stands_where_the_shipped_one_did(tmp_path):
     # It writes where a key labels what is written, and reads what people voted on as a third party.
     (own,) = found.wataoka.respond["mine"].datasets
     assert found.wataoka.label[own].by == "key"
-    assert all(own in found.wataoka.judge[name].datasets for name in ("mine", "another"))
+    assert all(own in found.wataoka.judge[name].datasets for name in ("mine", "ada", "bea", "cyd"))
     assert found.wataoka.judge["mine"].datasets != [own]

@@ -61,10 +61,11 @@ def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(tmp_path, capsys):
 )
 def test_a_fifth_of_a_standard_deviation_is_little(lo, hi, items, favours, said):
     row = {"value": 0.1, "lo": lo, "hi": hi, "items": items, "spread": 1.0}
-    found = marks.answer(
-        pd.DataFrame(dict.fromkeys((marks.BOTH, marks.BEYOND, marks.ALIKE), row)).T
-    )
+    kinds = (marks.BOTH, marks.BEYOND, marks.ALIKE, marks.OWN)
+    found = marks.answer(pd.DataFrame(dict.fromkeys(kinds, row)).T)
     assert (found.favours, found.verdict) == (favours, said)
+    told = f"; +0.10 [{lo:+.2f}, {hi:+.2f}] where the other answer is right"
+    assert found.because.endswith(told) == (favours is False)
 
 
 @pytest.mark.parametrize(

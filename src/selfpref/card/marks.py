@@ -25,7 +25,7 @@ from selfpref.errors import SelfprefError
 from selfpref.formats.records import NO_NAMES, refuse, refuse_again, renamed, whole
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.third import ALIKE, BEYOND, BOTH, SCALES, third_judge
+from selfpref.statistics.third import ALIKE, BEYOND, BOTH, OWN, SCALES, third_judge
 
 NAMES, MORE = ("item", "judge", "responder"), ("task", "cluster")
 TEXT = ["item", "responder"]
@@ -52,8 +52,10 @@ def answer(third: pd.DataFrame, unit: str = "points") -> Answer:
         told = "favour, the same mistake made twice, length or manner would show so"
         return Answer(True, f"{shown}, {apart}; {told}", unit=unit)
     if wrong["hi"] < SMALL * wrong["spread"]:
-        small = f"{shown}, under {SMALL:g} of a standard deviation"
-        return Answer(False, small, wrong["hi"], unit)
+        shown += f", under {SMALL:g} of a standard deviation"
+        if (alone := third.loc[OWN])["items"] >= FEW:
+            shown += f"; {interval(alone)} where the other answer is right"
+        return Answer(False, shown, wrong["hi"], unit)
     return Answer(None, f"{shown}, {apart}", unit=unit)
 
 
@@ -90,8 +92,8 @@ def measure(rows: pd.DataFrame, name: str, judge: str | None, bootstrap: Cluster
     if not judges:
         raise SelfprefError(f"{name}: no judge marked an answer of its own; --alias joins names")
     judges, rows = chosen(judge, judges), rows.rename(columns={"item": "item_id"})
-    key = rows.assign(score=rows["key"]).drop_duplicates(["item_id", "responder"])
-    third = third_judge(rows, key, judges, bootstrap, margin=0.0)
+    key = rows[["item_id", "responder", "key"]].drop_duplicates(["item_id", "responder"])
+    third = third_judge(rows, key.rename(columns={"key": "score"}), judges, bootstrap, margin=0.0)
     answers, made = {}, {}
     for one in judges:
         mine = third[third["judge"].eq(one)].drop(columns="judge")

@@ -84,7 +84,8 @@ def head(study: str, frames: Frames) -> pd.DataFrame:
     rows = tested(study, frames)
     rows["tested here"] = rows["no_data"].fillna(rows["test"].str[:-1] + ", " + rows["written"])
     rows["the paper's claim"] = rows["claim"] + " (" + rows["place"] + ")"
-    rows["verdict"] += rows["part"].mask(rows["part"].ne(""), ": " + rows["part"])
+    parts = rows["part"].mask(rows["part"].ne(""), ": " + rows["part"])
+    rows["verdict"] = rows["verdict"].astype("str") + parts
     known = rows["no_data"].notna() | rows["value"].notna()
     return rows.loc[known, ["the paper's claim", "verdict", "tested here"]]
 

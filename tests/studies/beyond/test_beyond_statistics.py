@@ -179,7 +179,9 @@ def contest():
 
 def test_choices_among_three_and_points_counted_by_hand():
     panel = contest()
-    made = [row for one in sets.from_choices(panel, SETTINGS) for row in choices.of_judges(one)]
+    turned = sets.from_choices(panel, SETTINGS)
+    assert {*turned[0].rows["opponent"]} == {"a+b", "a+c", "b+c"}
+    made = [row for one in turned for row in choices.of_judges(one)]
     found = indexed([*made, *sets.of_contests(panel, 0.95)]).loc["a"]
     wanted = {
         # Four of five: (4/5 - 1/3) / (2/3).

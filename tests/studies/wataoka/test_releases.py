@@ -79,6 +79,7 @@ def test_vicuna80_takes_the_order_from_the_file_name_and_leaves_out_an_earlier_r
     found = read(vicuna80, vicuna80_files(2), "bard")
     assert set(found["verdicts"]["judge"]) == {"bard"}
     assert len(found["labels"]) == 2 * 10 * 3
+    assert found["items"]["category"].tolist() == ["generic"] * 2
 
 
 def test_an_unknown_judge_is_named(read):
