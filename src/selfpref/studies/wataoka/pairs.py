@@ -224,8 +224,10 @@ def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
         rows["decided"] = rows["human"].where(rows["human"].ne(0.5))
         table = group_shares(rows, ["responder"], "decided", data.bootstrap.level)
         table = table.set_axis(["responder", *rates, "n"], axis=1).assign(dataset=data.name)
-        ended = pd.crosstab(rows["responder"], rows["human"]).reindex(columns=counts, fill_value=0)
-        found.append(table.join(ended.rename(columns=counts), on="responder"))
+        for value, name in counts.items():
+            ended = rows["human"].eq(value).groupby(rows["responder"]).sum()
+            table[name] = table["responder"].map(ended).astype(int)
+        found.append(table)
     return stacked(found, ["dataset", "responder", *rates, "n", *counts.values()])
 
 
