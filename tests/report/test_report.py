@@ -123,6 +123,8 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
         assert SEEN[:30] in text_of(page) or name in ("outputs", "rules", "measure"), name
         assert "a released text" not in text
         assert "fig1a" not in text
+        # What is missing is no word of a page.
+        assert not re.search(r"\bnan\b", text_of(page)), name
 
 
 def test_the_same_inputs_give_the_same_bytes_and_beside_the_book_nothing_is_written(

@@ -99,7 +99,7 @@ def _lay_out(params: Params, folder: Path) -> None:
             titles[key] = next(title for level, title in map(heading, chapter.cells) if level)
             found |= {(key, name): one for name, one in tables(figures / key).items()}
     first, others = judges.first(found)
-    claims = pd.read_csv(shutil.copy(paths.claims_file(), folder))
+    claims = pd.read_csv(shutil.copy(paths.claims_file(), folder)).fillna({"part": ""})
     rules = params.profile == paths.RELEASED
     values = {
         "params": params,
