@@ -6,7 +6,7 @@ compared with what.
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -27,8 +27,8 @@ TASKS: dict[Study, tuple[str, ...]] = {
 class Bootstrap(Section):
     """Cluster bootstrap: number of resamples, coverage, and how bounds are taken."""
 
-    resamples: Annotated[int, Field(ge=100, le=1_000_000)]
-    level: Annotated[float, Field(gt=0, lt=1)]
+    resamples: int = Field(ge=100, le=1_000_000)
+    level: float = Field(gt=0, lt=1)
     method: Literal["percentile"]
 
 
@@ -63,13 +63,13 @@ class Wataoka(Section):
     label: dict[Slug, uses.Label]
     judge: dict[Slug, uses.Judge]
     perplexity: dict[Slug, uses.Perplexity]
-    threshold: Annotated[float, Field(ge=0.5, lt=1)]
+    threshold: float = Field(ge=0.5, lt=1)
     human_ties: Literal["drop", "half"]
     judge_ties: Literal["drop", "half"]
     judge_tie: Literal["exact", "label-c", "orders-disagree"]
     panel: list[str]
     turns: Literal["all", "first", "second"]
-    bins: Annotated[int, Field(ge=2, le=100)]
+    bins: int = Field(ge=2, le=100)
     binning: Literal["width", "count"]
     scale: Literal["log-perplexity", "perplexity"]
 
@@ -101,7 +101,7 @@ class Livebench(Section):
     respond: dict[Slug, uses.Writer]
     judge: dict[Slug, uses.Assess]
     tie_break: dict[Slug, uses.TieBreaker]
-    margin: Annotated[float, Field(ge=0, lt=1)]
+    margin: float = Field(ge=0, lt=1)
     few: Natural
 
 
@@ -124,7 +124,7 @@ class Panickssery(Section):
     finetune: dict[Slug, uses.Finetune]
     recognise: dict[Slug, uses.Recognise]
     min_mass: Share
-    unusable: Annotated[float, Field(gt=0, le=1)]
+    unusable: float = Field(gt=0, le=1)
 
     @property
     def articles(self) -> dict[str, Articles]:
@@ -148,7 +148,7 @@ class Xu(Section):
 
     datasets: dict[Slug, Requests]
     refine: dict[Slug, uses.Refine]
-    truth: Annotated[str, Field(pattern="mqm$")]
+    truth: str = Field(pattern="mqm$")
     matcher: Literal["surface", "lemma"]
     gamma: float
     sizes: list[str]

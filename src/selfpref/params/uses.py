@@ -4,12 +4,21 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from selfpref.params.data import Aliases, Natural, Positive, RepositoryPath, Section, Share, Slug
+from selfpref.params.data import (
+    Aliases,
+    Names,
+    Natural,
+    Positive,
+    RepositoryPath,
+    Section,
+    Share,
+    Slug,
+    Slugs,
+)
 
 # The testbed's, the study's own, or this project's.
 Wording = Literal["lab", "authors", "plain"]
 Heat = Annotated[float, Field(ge=0)]
-Sets = Annotated[list[Slug], Field(min_length=1)]
 
 
 class Writing(Section):
@@ -34,7 +43,7 @@ class Respond(Writing):
     """
 
     prompts: Literal["lab", "chat"]
-    datasets: Sets | None = None
+    datasets: Slugs | None = None
 
 
 class Label(Section):
@@ -52,7 +61,7 @@ class Label(Section):
     by: Literal["votes", "key"] = "votes"
     aliases: Aliases = {}
     pairs: Positive | None = None
-    noise: Annotated[float, Field(gt=0)] | None = None
+    noise: float | None = Field(None, gt=0)
 
 
 class Verdicts(Section):
@@ -70,7 +79,7 @@ class Verdicts(Section):
 
     min_mass: Share
     score_mode: Literal["logprobs", "sampled", "text"] = "logprobs"
-    samples: Annotated[int, Field(ge=2)] | None = None
+    samples: int | None = Field(None, ge=2)
     max_tokens: Positive = 1024
     temperature: Heat = 0.0
 
@@ -99,7 +108,7 @@ class Judge(Verdicts):
 
     prompts: Literal["lab", "chat", "pair-v2"]
     pairs: Literal["labelled", "own", "all"] | Positive = "labelled"
-    datasets: Sets | None = None
+    datasets: Slugs | None = None
     questions: dict[Slug, Positive] = {}
 
 
@@ -115,7 +124,7 @@ class Perplexity(Section):
     """
 
     prompts: Literal["lab", "chat"]
-    datasets: Sets | None = None
+    datasets: Slugs | None = None
     questions: dict[Slug, Positive] = {}
     without_prompt: list[Slug] | None = None
 
@@ -136,7 +145,7 @@ class Assess(TieBreaker):
     """
 
     orders: Literal["seeded", "cyclic"]
-    tries: Annotated[int, Field(ge=1, le=10)] = 1
+    tries: int = Field(1, ge=1, le=10)
 
 
 class Contest(Section):
@@ -153,8 +162,8 @@ class Contest(Section):
         prefer: Whether the judges choose among them.
     """
 
-    responders: Annotated[list[str], Field(min_length=2)]
-    judges: Annotated[list[str], Field(min_length=1)]
+    responders: list[str] = Field(min_length=2)
+    judges: Names
     tie_breaker: str | None = None
     start: Natural = 0
     end: Positive | None = None
@@ -182,10 +191,10 @@ class Refine(Section):
     """
 
     prompts: Wording
-    tasks: Annotated[list[Literal["mqm", "coverage", "correctness"]], Field(min_length=1)]
+    tasks: list[Literal["mqm", "coverage", "correctness"]] = Field(min_length=1)
     external: Slug
     arms: list[Literal["accept-all", "accept-random", "external", "noise"]] = []
-    steps: Annotated[int, Field(ge=1, le=100)]
+    steps: int = Field(ge=1, le=100)
     best_of: list[Positive] = []
     rounds: list[Positive] = []
     max_tokens: Positive
@@ -214,7 +223,7 @@ class Tuning(Section):
         "self-recognition", "always-1", "random", "readability", "length", "vowelcount"
     ]
     articles: Positive
-    replay: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    replay: float = Field(0.0, ge=0, lt=1)
 
 
 class Recognise(Verdicts):
@@ -248,7 +257,7 @@ class Training(Section):
     """
 
     method: Literal["full", "lora", "export"]
-    rate: Annotated[float, Field(gt=0)] = 5e-5
+    rate: float = Field(5e-5, gt=0)
     epochs: Positive = 1
     batch: Positive = 16
     rank: Positive = 16
@@ -268,4 +277,4 @@ class Finetune(Training):
     model: Slug
     prompts: Wording
     min_mass: Share
-    evaluators: Annotated[dict[Slug, Tuning], Field(min_length=1)]
+    evaluators: dict[Slug, Tuning] = Field(min_length=1)
