@@ -6,7 +6,7 @@ dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,0
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +21,7 @@ from selfpref.card.rule import REGRESSION, Answer, Row, answer, detectable
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.records import NO_NAMES, Frames, refuse, renamed, tables_of
+from selfpref.formats.records import NO_NAMES, PAIR, Frames, Names, refuse, renamed, tables_of
 from selfpref.statistics import bias, choices, judged, latent, scaled
 from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded
@@ -33,7 +33,6 @@ SEED, RESAMPLES = 20241030, 10_000
 STREAM = "judgments"
 # With so many verdicts, resamples are most of the work, and a fifth of them says the same.
 MANY, FEWER = 200_000, 2_000
-PAIR = ["responder_a", "responder_b"]
 STATISTICS = (
     *("equal_opportunity", "beyond_no_preference", "demographic_parity"),
     *("excess", "excess_half_ties", "dbg"),
@@ -52,7 +51,7 @@ UNKNOWN_ORDER = NOBODY | {"reason": "the file does not say which response was re
 def _nearly(name: str, known: Sequence[str]) -> str | None:
     """The name among these that is nearly this one, or None; to be suggested, never taken."""
     lowered = {other.lower(): other for other in known}
-    found = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)
+    found = get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
     # `gpt-4` and `gpt-4-generations` share too little of their length to be close.
     found += [other for other in lowered if name.lower() in other or other in name.lower()]
     return lowered[found[0]] if found else None
@@ -63,7 +62,7 @@ def measure(
     *,
     judge: str | None = None,
     votes: pd.DataFrame | None = None,
-    alias: Mapping[str, str] | None = None,
+    alias: Names | None = None,
     name: str = "judgments",
     resamples: int | None = None,
 ) -> Card:
@@ -94,7 +93,7 @@ def measure(
     1.0
     """
     rows = judgments.of_frame(frame, "frame")
-    more = None if votes is None else judgments.of_frame(votes, "votes", voted=True)
+    more = [] if votes is None else [judgments.of_frame(votes, "votes", voted=True)]
     return of_rows(rows, more, judge, alias or {}, name, resamples)
 
 
@@ -112,8 +111,8 @@ def read(
     judge: str | None = None,
     votes: Path | str | None = None,
     wanted: str = judgments.AUTO,
-    alias: Mapping[str, str] = NO_NAMES,
-    columns: Mapping[str, str] = NO_NAMES,
+    alias: Names = NO_NAMES,
+    columns: Names = NO_NAMES,
 ) -> Card:
     """What files of judgments, or a file of marks, show.
 
@@ -133,11 +132,11 @@ def read(
     with TemporaryDirectory(prefix="selfpref-") as scratch:
         files = [_kept(path, scratch) for path in given]
         digests = {
-            path.name: sha256(file.read_bytes()).hexdigest()[:16]
-            for path, file in zip(given, files, strict=True)
+            file.name: sha256(file.read_bytes()).hexdigest()[:16]
+            for file in files
             if file.is_file()
         }
-        voted = None if votes is None else files.pop()
+        files, voted = files[: len(paths)], files[len(paths) :]
         if "marks" in [judgments.recognised(file, wanted, columns) for file in files]:
             if len(given) > 1:
                 raise SelfprefError("marks have a key, and no votes: give one file, and no --votes")
@@ -148,7 +147,7 @@ def read(
             whom = judgments.called([judge] if judge else [], alias)
             parts = [judgments.read(file, wanted, whom, columns=columns) for file in files]
             rows = pd.concat(parts, ignore_index=True)
-            more = None if voted is None else judgments.read(voted, voted=True)
+            more = [judgments.read(file, voted=True) for file in voted]
             found = of_rows(rows, more, judge, alias, name)
     options = [f"--alias {old}={new}" for old, new in alias.items()]
     options += [f"--columns {one}={there}" for one, there in columns.items()]
@@ -159,18 +158,18 @@ def read(
 
 def of_rows(
     rows: pd.DataFrame,
-    votes: pd.DataFrame | None,
+    more: Sequence[pd.DataFrame],
     judge: str | None,
-    alias: Mapping[str, str],
+    alias: Names,
     name: str,
     resamples: int | None = None,
 ) -> Card:
-    """As `measure`, of gathered rows; `resamples` where not as many as for a user's file.
+    """As `measure`, of gathered rows, and `more` of votes alone.
 
     Raises:
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
-    votes = rows[:0] if votes is None else votes
+    votes = pd.concat([rows[:0], *more], ignore_index=True)
     strange = ~votes["item"].isin(rows["item"])
     told = "item {item}, as all of the votes, is not among the judgments; give both the same ids"
     refuse(votes, strange & strange.all(), told)

@@ -35,7 +35,7 @@ has a row a verdict:
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,7 @@ from selfpref.formats.records import (
     HUMAN,
     NO_NAMES,
     TEXTS,
+    Names,
     Record,
     Records,
     frames,
@@ -293,7 +294,7 @@ def _form(fields: Sequence[str], where: Path | str, wanted: str = AUTO, voted: b
 
 
 def recognised(
-    path: Path, wanted: str = AUTO, columns: Mapping[str, str] = NO_NAMES, *, voted: bool = False
+    path: Path, wanted: str = AUTO, columns: Names = NO_NAMES, *, voted: bool = False
 ) -> str:
     """The format of a file.
 
@@ -316,7 +317,7 @@ def recognised(
     raise SelfprefError(f"{file}: no record; is the file empty?")
 
 
-def _rows(path: Path, form: str, columns: Mapping[str, str], judges: Sequence[str]) -> Records:
+def _rows(path: Path, form: str, columns: Names, judges: Sequence[str]) -> Records:
     """The rows of every record, with its place."""
     if form not in ROWS:
         yield from records(path, columns)
@@ -344,7 +345,7 @@ def _checked(found: pd.DataFrame, form: str, voted: bool) -> pd.DataFrame:
     return found.assign(judge=pd.Series(None, found.index, "str"))
 
 
-def called(judges: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
+def called(judges: Sequence[str], aliases: Names) -> list[str]:
     """The names that judges may have in a file: their own, and those that aliases turn into them.
 
     >>> called(["gpt-4"], {"gpt4": "gpt-4", "x": "y"})
@@ -359,7 +360,7 @@ def read(
     judges: Sequence[str] = (),
     *,
     texts: bool = False,
-    columns: Mapping[str, str] = NO_NAMES,
+    columns: Names = NO_NAMES,
     voted: bool = False,
 ) -> pd.DataFrame:
     """The rows of a file of judgments, or of a folder of review files.

@@ -31,7 +31,9 @@ from selfpref.errors import SelfprefError
 from selfpref.tables.schemas import ROUNDING, TIE
 
 Record = dict[str, Any]
-NO_NAMES: Mapping[str, str] = MappingProxyType({})
+# What is called how: other names of judges, or what a file calls a column, by its name.
+Names = Mapping[str, str]
+NO_NAMES: Names = MappingProxyType({})
 # A place, `f.jsonl, line 3`, and what stands there.
 Records = Iterator[tuple[str, Record]]
 # A response may be longer than the 128 KB at which the csv module gives up.
@@ -43,7 +45,8 @@ REMEDY = "give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in 
 # Records are gathered so many at a time: as Python's, a million take gigabytes.
 CHUNK = 50_000
 Frames = dict[str, pd.DataFrame]
-WHO = ("item", "responder_a", "responder_b")
+PAIR = ("responder_a", "responder_b")
+WHO = ("item", *PAIR)
 TEXTS = ("prompt", "text_a", "text_b")
 NAMED = (*WHO, "label", "judge", "order", "verdict", "annotator", "cluster", "category", "status")
 PROBABILITIES = ("probability_a", "probability_b")
@@ -103,7 +106,7 @@ def _parsed(path: Path, lines: Lines) -> Iterator[tuple[str, Any]]:
         yield from ((f"line {lines.number}", row) for row in _table(text, first))
 
 
-def records(path: Path, columns: Mapping[str, str] = NO_NAMES) -> Records:
+def records(path: Path, columns: Names = NO_NAMES) -> Records:
     """Place and record of each line of a text, entry of a JSON list, or row of parquet.
 
     Args:
@@ -113,7 +116,7 @@ def records(path: Path, columns: Mapping[str, str] = NO_NAMES) -> Records:
     Raises:
         SelfprefError: It is none of them, or cut off; names file and line.
     """
-    called: Mapping[str, str] = {there: name for name, there in columns.items()}
+    called = {there: name for name, there in columns.items()}
     lines = Lines(path)
     try:
         for place, found in _parsed(path, lines):
@@ -184,7 +187,7 @@ def whole(
     names: Sequence[str],
     values: Sequence[str],
     optional: Sequence[str] = (),
-    called: Mapping[str, str] = NO_NAMES,
+    called: Names = NO_NAMES,
 ) -> pd.DataFrame:
     """The rows of a file of these columns, and their `place`.
 
@@ -231,7 +234,7 @@ def typed(raw: pd.DataFrame) -> pd.DataFrame:
     frame = raw.reindex(columns=[*text, *PROBABILITIES, "repeat"])
     frame[text] = frame[text].astype("str").replace("", None)
     for name in (*WHO, "judge"):
-        taken = SIDES if name in WHO[1:] else ()
+        taken = SIDES if name in PAIR else ()
         names = frame[name].dropna().unique()
         bad = [one for one in names if not one.isprintable() or one in taken]
         told = f"{name} {{{name}}}; fill or rename it: names are printable, and none is a, b or tie"
@@ -258,7 +261,7 @@ def typed(raw: pd.DataFrame) -> pd.DataFrame:
 
 
 def renamed(
-    frame: pd.DataFrame, alias: Mapping[str, str], names: Sequence[str] = (*WHO[1:], "judge")
+    frame: pd.DataFrame, alias: Names, names: Sequence[str] = (*PAIR, "judge")
 ) -> pd.DataFrame:
     """Rows with other names of judges and responders, who stand in these columns."""
     return frame.assign(**{name: frame[name].replace(dict(alias)) for name in names})
@@ -293,7 +296,7 @@ def _votes(frame: pd.DataFrame) -> pd.DataFrame:
     """Votes, each turned to the responder whose name sorts first."""
     frame = frame[frame["label"].notna()].reset_index(drop=True)
     swapped = frame["responder_a"] > frame["responder_b"]
-    votes = _turned(frame, swapped, WHO[1:]).assign(
+    votes = _turned(frame, swapped, PAIR).assign(
         annotator=frame["annotator"].fillna(HUMAN),
         # Beside a judge's verdicts a vote stands once a judge and order, and counts once.
         repeat=np.where(frame["judge"].isna(), frame.index, -1),
@@ -323,7 +326,7 @@ def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     refuse(frame, other, "the verdict {verdict} contradicts the probabilities; give one")
     side = side.mask(told, likelier).mask(empty)
     choice = side.mask(side.eq("a"), frame["responder_a"]).mask(side.eq("b"), frame["responder_b"])
-    read = _turned(frame, frame["order"].eq("ba"), WHO[1:], PROBABILITIES)
+    read = _turned(frame, frame["order"].eq("ba"), PAIR, PROBABILITIES)
     read["repeat"] = frame["repeat"].fillna(0).astype("int64")
     again = (
         "the same item, pair, judge and order as {before}; remove one, or number them in `repeat`"
@@ -332,7 +335,7 @@ def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
     given = zip(one.notna(), read["probability_a"], read["probability_b"], strict=True)
     return read[["judge", "repeat", "item_id"]].assign(
-        candidates=read[[*WHO[1:]]].to_numpy(object).tolist(),
+        candidates=read[[*PAIR]].to_numpy(object).tolist(),
         order_known=frame["order"].notna(),
         probabilities=[pair if known else None for known, *pair in given],
         mass=one + two,
