@@ -52,8 +52,6 @@ NAMED = (*WHO, "label", "judge", "order", "verdict", "annotator", "cluster", "ca
 PROBABILITIES = ("probability_a", "probability_b")
 HUMAN = "human"
 SIDES = ("a", "b", TIE)
-# Of a value in an error.
-MOST_SHOWN = 60
 
 
 class Lines:
@@ -139,9 +137,9 @@ json_lines = records
 
 def frames(found: Records) -> Iterator[pd.DataFrame]:
     """Records, some at a time, as columns of Python's values, and their `place`."""
-    while chunk := list(islice(found, CHUNK)):
+    while chunk := [*islice(found, CHUNK)]:
         places, rows = zip(*chunk, strict=True)
-        yield pd.DataFrame(list(rows), dtype=object).assign(place=places)
+        yield pd.DataFrame([*rows], dtype=object).assign(place=places)
 
 
 def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> None:
@@ -157,8 +155,8 @@ def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> N
         SelfprefError: There is such a row.
     """
     if wrong.any():
-        row = frame.iloc[int(np.argmax(wrong))].to_dict()
-        shown = {name: repr(value)[:MOST_SHOWN] for name, value in row.items()}
+        row = frame[wrong].iloc[0]
+        shown = {name: repr(value)[:60] for name, value in row.to_dict().items()}
         raise SelfprefError(f"{row['place']}: {reason.format_map(shown | more)}")
 
 
@@ -240,23 +238,21 @@ def typed(raw: pd.DataFrame) -> pd.DataFrame:
         told = f"{name} {{{name}}}; fill or rename it: names are printable, and none is a, b or tie"
         empty = frame[name].isna() & (name != "judge")
         refuse(frame, frame[name].isin(bad) | empty, told)
-    unknown = frame["order"].notna() & ~frame["order"].isin(("ab", "ba"))
+    unknown = ~frame["order"].isin(("ab", "ba", None))
     refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
     for name in ("label", "verdict"):
         side = frame[name]
         for letter in "ab":
             side = side.mask(side.eq(frame[f"responder_{letter}"]), letter)
         told = f"{name} {{{name}}}; give a, b, tie or a responder"
-        refuse(frame, side.notna() & ~side.isin(SIDES), told)
+        refuse(frame, ~side.isin((*SIDES, None)), told)
         frame[name] = side
     for name in ("repeat", *PROBABILITIES):
         frame[name] = numbers(frame, name)
     one, two = (frame[name] for name in PROBABILITIES)
     bad = one.isna().ne(two.isna()) | one.lt(0) | two.lt(0) | (one + two).gt(1 + ROUNDING)
-    told = (
-        "probabilities {probability_a}, {probability_b}; give two from 0 to 1, in sum 1 at most, "
-    )
-    refuse(frame, bad, f"{told}not logarithms or percentages")
+    told = "give two from 0 to 1, in sum 1 at most, not logarithms or percentages"
+    refuse(frame, bad, f"probabilities {{probability_a}}, {{probability_b}}; {told}")
     return frame
 
 
@@ -280,7 +276,7 @@ def _responses(frame: pd.DataFrame) -> pd.DataFrame:
     columns = ["item_id", "responder", "text"]
     sides = (frame[["item_id", f"responder_{side}", f"text_{side}"]] for side in "ab")
     found = pd.concat([side.set_axis(columns, axis=1) for side in sides], ignore_index=True)
-    return found.dropna(subset="text").drop_duplicates(["item_id", "responder"])
+    return found.dropna(subset="text").drop_duplicates(columns[:2])
 
 
 def _turned(frame: pd.DataFrame, turn: pd.Series, *pairs: Sequence[str]) -> pd.DataFrame:
@@ -302,7 +298,7 @@ def _votes(frame: pd.DataFrame) -> pd.DataFrame:
         repeat=np.where(frame["judge"].isna(), frame.index, -1),
         side=frame["label"].mask(swapped, frame["label"].replace({"a": "b", "b": "a"})),
     )
-    key = ["item_id", "responder_a", "responder_b", "annotator"]
+    key = ["item_id", *PAIR, "annotator"]
     said = votes.drop_duplicates([*key, "repeat", "side"])
     told = "label {label} contradicts {before}; if two people voted, name them in `annotator`"
     refuse_again(said, [*key, "repeat"], told)
@@ -328,10 +324,9 @@ def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     choice = side.mask(side.eq("a"), frame["responder_a"]).mask(side.eq("b"), frame["responder_b"])
     read = _turned(frame, frame["order"].eq("ba"), PAIR, PROBABILITIES)
     read["repeat"] = frame["repeat"].fillna(0).astype("int64")
-    again = (
-        "the same item, pair, judge and order as {before}; remove one, or number them in `repeat`"
-    )
-    refuse_again(read, [*WHO, "judge", "repeat"], again)
+    again = "the same item, pair, judge and order as {before}"
+    remedy = "remove one, or number them in `repeat`"
+    refuse_again(read, [*WHO, "judge", "repeat"], f"{again}; {remedy}")
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
     given = zip(one.notna(), read["probability_a"], read["probability_b"], strict=True)
     return read[["judge", "repeat", "item_id"]].assign(

@@ -9,5 +9,15 @@ executed notebook shows is what was run.
 from selfpref.params.data import Articles, Dataset, LabPrompts, LabRequests, Requests, Sentences
 from selfpref.params.models import Hosted, Lab, Model, Ray, Transformers
 from selfpref.params.reading import gather, load, section_of
-from selfpref.params.studies import TASKS, Panickssery, Params
-from selfpref.params.uses import Contest, Finetune, Judge, Refine, Tuning, Verdicts, Writing
+from selfpref.params.studies import (
+    TASKS,
+    Contest,
+    Finetune,
+    Judge,
+    Panickssery,
+    Params,
+    Refine,
+    Tuning,
+    Verdicts,
+    Writing,
+)
