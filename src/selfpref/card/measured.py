@@ -187,26 +187,25 @@ def of_rows(
     known = {*data.responders, *data.readers}
     unmatched |= {one: _nearly(one, data.responders) for one in strangers if one not in known}
     voted, read = made["labels"].set_index(["item_id", *PAIR]), data.pairs.set_index(bias.PAIR)
-    frames = _frames(data)
-    of = {
-        one: {name: rows[rows["judge"].eq(one)] for name, rows in frames.items()} for one in wanted
-    }
-    own = {one: of_judge(data, of[one], one) for one in data.judges if one in wanted}
+    frames, answers, own, without = _frames(data), {}, {}, {}
+    for one in wanted:
+        mine = {kind: frame[frame["judge"].eq(one)] for kind, frame in frames.items()}
+        if one in data.judges:
+            answers[one], own[one] = of_judge(data, mine, one)
+        else:
+            nearest = {"nearest_responder": _nearly(one, data.responders)}
+            without[one] = nearest | others(mine, "all")
     numbers: dict[str, Any] = {
         "name": name,
-        "judges": {one: card for one, (_, card) in own.items()},
-        "judges_without_own_responses": {
-            one: {"nearest_responder": _nearly(one, data.responders), **others(of[one], "all")}
-            for one in wanted
-            if one not in own
-        },
+        "judges": own,
+        "judges_without_own_responses": without,
         "responders": data.responders,
         "names_that_match_nothing": unmatched,
         "voted_pairs_that_nobody_judged": len(voted.index.difference(read.index, sort=False)),
         "labels_are_a_key": data.keyed,
         "made": made_by(data.bootstrap),
     }
-    return Card({one: told for one, (told, _) in own.items()}, numbers)
+    return Card(answers, numbers)
 
 
 def of_tables(made: Frames, resamples: int | None = None) -> Judged:

@@ -46,7 +46,6 @@ from selfpref.errors import SelfprefError
 from selfpref.formats.records import (
     HUMAN,
     NO_NAMES,
-    TEXTS,
     Names,
     Record,
     Records,
@@ -272,8 +271,8 @@ def _files(path: Path) -> list[Path]:
     """The file, or the review files of a folder."""
     if not path.is_dir():
         return [path]
-    names = re.compile(f"{REVIEWED}.*{REVIEWER}")
-    found = sorted(file for file in path.rglob("*.json*") if names.fullmatch(file.stem))
+    name = f"{REVIEWED}.*{REVIEWER}"
+    found = sorted(file for file in path.rglob("*.json*") if re.fullmatch(name, file.stem))
     if not found:
         raise SelfprefError(f"{path}: a folder without review files; give one file")
     return found
@@ -377,10 +376,9 @@ def read(
         SelfprefError: One or two lines with file, line, field and remedy.
     """
     form = recognised(path, wanted, columns, voted=voted)
-    left_out = [] if texts else [*TEXTS]
     raw = (part for file in _files(path) for part in frames(_rows(file, form, columns, judges)))
-    parts = [typed(part.drop(columns=left_out, errors="ignore")) for part in raw]
-    return _checked(pd.concat(parts, ignore_index=True), form, voted)
+    found = pd.concat([typed(part, texts) for part in raw], ignore_index=True)
+    return _checked(found, form, voted)
 
 
 def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataFrame:
@@ -396,6 +394,5 @@ def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataF
     """
     form = _form([*map(str, frame)], name, "pairs", voted)
     raw = frame.astype(object).where(frame.notna(), None).rename(columns=str)
-    raw = raw.drop(columns=[*TEXTS], errors="ignore")
     places = [f"{name}, row {number}" for number in range(len(raw))]
     return _checked(typed(raw.assign(place=places)), form, voted)

@@ -114,7 +114,7 @@ def records(path: Path, columns: Names = NO_NAMES) -> Records:
     Raises:
         SelfprefError: It is none of them, or cut off; names file and line.
     """
-    called = {there: name for name, there in columns.items()}
+    called: Names = {there: name for name, there in columns.items()}
     lines = Lines(path)
     try:
         for place, found in _parsed(path, lines):
@@ -215,11 +215,12 @@ def whole(
     return rows
 
 
-def typed(raw: pd.DataFrame) -> pd.DataFrame:
+def typed(raw: pd.DataFrame, texts: bool = False) -> pd.DataFrame:
     """Rows that are good.
 
     Args:
         raw: Columns of Python's values, and `place`.
+        texts: Whether prompts and responses are kept.
 
     Returns:
         `NAMED` and `TEXTS` as text, null where missing, labels and verdicts as `a`, `b` or `tie`;
@@ -228,8 +229,9 @@ def typed(raw: pd.DataFrame) -> pd.DataFrame:
     Raises:
         SelfprefError: A name, order, choice or number is none; names file and line.
     """
-    text = [*NAMED, *TEXTS, "place"]
-    frame = raw.reindex(columns=[*text, *PROBABILITIES, "repeat"])
+    text, left_out = [*NAMED, *TEXTS, "place"], () if texts else TEXTS
+    kept = raw[raw.columns.difference(left_out)]
+    frame = kept.reindex(columns=[*text, *PROBABILITIES, "repeat"])
     frame[text] = frame[text].astype("str").replace("", None)
     for name in (*WHO, "judge"):
         taken = SIDES if name in PAIR else ()

@@ -21,6 +21,7 @@ from selfpref.params.data import (
     RepositoryPath,
     Requests,
     Section,
+    Several,
     Share,
     Slug,
     Slugs,
@@ -99,7 +100,7 @@ class Verdicts(Section):
 
     min_mass: Share
     score_mode: Literal["logprobs", "sampled", "text"] = "logprobs"
-    samples: int | None = Field(None, ge=2)
+    samples: Several | None = None
     max_tokens: Positive = 1024
     temperature: Heat = 0.0
 
