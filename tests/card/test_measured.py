@@ -25,7 +25,6 @@ from selfpref.errors import SelfprefError
 from selfpref.formats import judgments as formats
 from selfpref.statistics import choices, scaled
 from selfpref.statistics.judged import bias
-from selfpref.studies.wataoka.pairs import excess_table
 
 MODELS = ("ann", "bob", "cat")
 # So many judges tell their own effects from scales and responders; three do not.
@@ -59,8 +58,8 @@ def mine(tmp_path, monkeypatch):
     return tmp_path / "mine.csv"
 
 
-def judgments(bonus=None, items=60, judges=MODELS, responders=MODELS):
-    """Judges and people who see quality with noise; a bonus is added to a judge's own response.
+def judgments(items=60, judges=MODELS, responders=MODELS):
+    """Judges and people who see quality with noise.
 
     Later responders are better: where all are alike, no judge's scale can be told.
     """
@@ -68,15 +67,13 @@ def judgments(bonus=None, items=60, judges=MODELS, responders=MODELS):
     for item in range(items):
         levels = rng.normal(np.arange(len(responders)) / 2, 1)
         quality = dict(zip(responders, levels, strict=True))
-        for one, two in combinations(responders, 2):
-            gap = quality[one] - quality[two]
-            labels = rng.normal(gap, 1.0, 3) > 0
+        for pair in combinations(responders, 2):
+            gap = quality[pair[0]] - quality[pair[1]]
+            labels = np.where(rng.normal(gap, 1.0, 3) > 0, "a", "b")
             for judge, order in product(judges, ("ab", "ba")):
-                own = (bonus or {}).get(judge, 0) * ((one == judge) - (two == judge))
-                voter, verdict = len(rows) % 3, rng.normal(gap + own, 0.6) > 0
-                rows.append((item, one, two, judge, order, labels[voter], f"p{voter}", verdict))
-    frame = pd.DataFrame(rows, columns=[*PAIR, "judge", "order", *VOTES, "verdict"])
-    return frame.replace({name: {True: "a", False: "b"} for name in ("label", "verdict")})
+                voter, verdict = len(rows) % 3, "ba"[rng.normal(gap, 0.6) > 0]
+                rows.append((item, *pair, judge, order, labels[voter], f"p{voter}", verdict))
+    return pd.DataFrame(rows, columns=[*PAIR, "judge", "order", *VOTES, "verdict"])
 
 
 def numbers(found):
@@ -93,18 +90,16 @@ def test_the_numbers_are_those_of_the_studies():
         shown = [cards[judge][name][end] for end in ("value", "lo", "hi")]
         assert shown[: len(wanted)] == pytest.approx(wanted, abs=1e-6)
 
-    for row in excess_table([data]).query("variant == 'own'").itertuples():
-        same(row.judge, "excess", row.excess, row.excess_lo, row.excess_hi)
     for row in bias([data]).itertuples():
         same(row.judge, "equal_opportunity", row.eo, row.eo_lo, row.eo_hi)
         same(row.judge, "no_preference", row.eo_no_preference)
     place = data, data.pairs, choices.HUMAN
     (fitted, _), own = scaled.of_pairs(*place), choices.from_pairs(*place)
     assert all(row["n"] for row in fitted)
-    names = {"gold_gap": "dbg", "harmful": "harmful", "regression_scaled": "regression_scaled"}
+    names = {"gold_gap": "dbg"} | {one: one for one in ("excess", "harmful", "regression_scaled")}
     for row in (*choices.of_judges(own), *fitted):
-        if row["statistic"] in names:
-            same(row["judge"], names[row["statistic"]], row["value"])
+        if name := names.get(row["statistic"]):
+            same(row["judge"], name, row["value"], row["lo"], row["hi"])
     needed = choices.needed(own).query("bias == 0.1")
     needed = needed.set_index(["statistic", "judge"])["pairs"]
     for judge, card in cards.items():
@@ -167,8 +162,6 @@ def test_names_match_exactly_then_by_alias_and_are_never_guessed():
     assert joined.to_dict() == selfpref.measure(judgments()).to_dict()
     strange = selfpref.measure(judgments(), alias={"bobb": "bob"}).to_dict()
     assert strange["names_that_match_nothing"] == {"bobb": "bob"}
-    with pytest.raises(SelfprefError, match="both responders are 'bob'"):
-        selfpref.measure(judgments(), alias={"ann": "bob"})
     stranger = str(selfpref.measure(judgments(items=2, judges=("Ann",))))
     assert stranger.startswith("cannot tell, because no judge wrote a response that it judged\n\n")
 
@@ -181,8 +174,6 @@ def test_one_judge_has_a_card_and_one_that_wrote_nothing_has_agreement_and_posit
     frame.loc[frame["item"].between(5, 9), "label"] = "tie"
     whole, bob = selfpref.measure(frame).to_dict(), selfpref.measure(frame, judge="bob").to_dict()
     assert bob["judges"] == {"bob": whole["judges"]["bob"]}
-    with pytest.raises(SelfprefError, match="--judge bop: no such judge, there are ann, bob, cat"):
-        selfpref.measure(frame, judge="bop")
     other = whole["judges_without_own_responses"]["dan"]
     assert 0 < other["agreement"]["n"] <= 180
     assert other["flips"]["n"] == 180
@@ -227,15 +218,6 @@ def test_the_examples_of_the_docstrings():
         assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize("option", ["--json=results", "--json=mine.csv", "--html=mine.csv"])
-def test_no_output_replaces_a_folder_or_what_is_read(mine, capsys, option):
-    Path("results").mkdir()
-    before = mine.read_bytes()
-    assert main(["measure", "mine.csv", option]) == 1
-    assert capsys.readouterr().err.startswith(f"error: {option.partition('=')[2]}: ")
-    assert mine.read_bytes() == before
-
-
 def test_a_line_a_judge_comes_first_and_the_page_says_what_the_text_says(mine, capsys):
     judgments(items=30, judges=("ann", "bob", "guest")).to_csv(mine, index=False)
     shown = []
@@ -246,7 +228,6 @@ def test_a_line_a_judge_comes_first_and_the_page_says_what_the_text_says(mine, c
     text, brief = shown
     assert text[: len(brief)] == brief
     assert brief[0] == ["judge", "answer", "EO", "a person's EO", "its own term"]
-    assert [row[0] for row in brief[1:3]] == ["ann", "bob"]
     assert re.fullmatch(r"[+-]\d\.\d\d \[.*", brief[1][2])
     page = re.sub("</?strong>", "", Path("card.html").read_text())
     parts = [part.replace("'", "&#39;") for line in text for part in line if part.strip("=")]
@@ -280,14 +261,21 @@ def test_a_bad_file_is_told_where_and_what_to_do(mine, capsys, content, told):
     assert said.count("\n") <= 2
 
 
-def test_votes_on_other_items_and_a_file_given_twice_are_refused(mine, capsys):
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("--votes=votes.csv", "votes.csv, line 2: item 'other', as all of the votes, is not"),
+        *((one, "mine.csv: given twice") for one in ("mine.csv", "--votes=mine.csv")),
+        *((one, "mine.csv: given twice") for one in ("--json=mine.csv", "--html=mine.csv")),
+        ("--json=mine.csv/card", "mine.csv/card: "),
+    ],
+)
+def test_other_votes_a_file_given_twice_and_output_over_what_is_read(mine, capsys, given, told):
     pd.read_csv(mine).assign(item="other").to_csv("votes.csv", index=False)
-    twice = "mine.csv: given twice, so that all in it would"
-    other = "votes.csv, line 2: item 'other', as all of the votes, is not"
-    cases = {"--votes=votes.csv": other, "--votes=mine.csv": twice, "mine.csv": twice}
-    for given, told in cases.items():
-        assert main(["measure", "mine.csv", given]) == 1
-        assert capsys.readouterr().err.startswith(f"error: {told}")
+    before = mine.read_bytes()
+    assert main(["measure", "mine.csv", given]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {told}")
+    assert mine.read_bytes() == before
 
 
 def test_columns_may_have_other_names(mine, capsys):

@@ -92,17 +92,14 @@ def test_the_order_puts_candidates_and_probabilities_as_presented():
     assert found["labels"]["label"].tolist() == ["b"]
     assert found["verdicts"]["choice"].tolist() == ["x"]
     # No verdict is missing, and no tie.
-    changes = ({"verdict": ""}, NOTHING, NOTHING | {"verdict": "a"})
-    missing = last(ROW, "item", *changes)
-    assert missing == [("", "unparsable"), ("", "low-mass"), ("", "low-mass")]
+    missing = last(ROW, "item", {"verdict": ""}, NOTHING, NOTHING | {"verdict": "a"})
+    assert missing == [("", "unparsable"), *[("", "low-mass")] * 2]
 
 
 def test_only_the_judges_wanted_are_read():
     path = write("f.jsonl", ROW, ROW | {"judge": "z"})
     found = datasets.read("mine", entry("wataoka", "pairs", ["z"]), path)
     assert found["verdicts"]["judge"].tolist() == ["z"]
-    with refused(match=r"datasets\.mine\.judges: 'y' is unknown; choose of x"):
-        datasets.read("mine", entry("wataoka", "pairs", ["y"]), path)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +118,6 @@ def test_only_the_judges_wanted_are_read():
         ({"probability_a": "nan", "probability_b": 0.7}, "probability_a 'nan' is no number"),
         ({"probability_a": 0.7}, "give two from 0 to 1"),
         ({"probability_a": 0.9, "probability_b": 0.1}, "'b' contradicts the probabilities"),
-        ({"repeat": "once"}, "repeat 'once' is no number"),
         ({"item": "one\ntwo"}, r"item 'one\ntwo'; fill or rename it"),
     ],
 )
@@ -175,8 +171,6 @@ def test_rows_are_the_same_in_every_kind_of_file_and_one_cut_short_is_told(name)
 def test_a_missing_file_is_named():
     with refused(match="correct the path or `source`"):
         judgments.read(Path("no.jsonl"))
-    with refused(match="a folder without review files"):
-        judgments.read(Path())
 
 
 def test_fastchat_plays_two_games_in_two_orders():
@@ -202,21 +196,15 @@ def test_arenas_winners_people_and_judges():
     found = read(*rows)
     assert found["labels"]["annotator"].tolist() == people
     assert found["verdicts"]["judge"].tolist() == ["gpt-4"]
+    # Every row of a voter counts.
+    rows = [BATTLE, BATTLE | {"winner": "model_a"}, BATTLE | {"winner": None}]
+    votes = read(*rows, voted=True)["labels"][["label", "repeat"]]
+    assert votes.values.tolist() == [["b", 0], ["a", 1]]
     told = {"winner_model_a": 0, "winner_model_b": "1", "winner_tie": 0}
     battle = {"id": "q", "model_a": "x", "model_b": "y"} | told
     assert read(battle, voted=True)["labels"]["label"].tolist() == ["b"]
     with refused(match="winner 'no winner, or several'"):
         read(battle | dict.fromkeys(told, 1), voted=True)
-
-
-def test_every_row_of_a_voter_counts_and_an_empty_vote_does_not():
-    rows = [BATTLE, BATTLE | {"winner": "model_a"}, BATTLE | {"winner": None}]
-    found = read(*rows, voted=True)
-    assert found["labels"][["label", "repeat"]].values.tolist() == [["b", 0], ["a", 1]]
-    # Or in the columns of the user's own.
-    row = {"item": 1, "responder_a": "x", "responder_b": "y", "label": "y"}
-    found = read(row, row | {"label": "tie"}, voted=True)
-    assert found["labels"]["label"].tolist() == ["b", "tie"]
 
 
 def test_preferences_of_alpaca_eval():
