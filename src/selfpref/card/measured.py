@@ -11,7 +11,6 @@ from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,16 @@ from selfpref.card.rule import REGRESSION, Answer, Row, answer, detectable
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.records import NO_NAMES, PAIR, Frames, Names, refuse, renamed, tables_of
+from selfpref.formats.records import (
+    NO_NAMES,
+    PAIR,
+    Frames,
+    Names,
+    Record,
+    refuse,
+    renamed,
+    tables_of,
+)
 from selfpref.statistics import bias, choices, judged, latent, scaled
 from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded
@@ -43,7 +51,7 @@ POSITIONS = {
     "flips": ("flip_rate", "n_both"),
     "reversals": ("reversal_rate", "n_both"),
 }
-NOBODY: dict[str, Any] = {"value": None, "lo": None, "hi": None, "n": 0}
+NOBODY: Record = {"value": None, "lo": None, "hi": None, "n": 0}
 UNVOTED = NOBODY | {"reason": "people voted on no pair that it decides"}
 UNKNOWN_ORDER = NOBODY | {"reason": "the file does not say which response was read first"}
 
@@ -195,7 +203,7 @@ def of_rows(
         else:
             nearest = {"nearest_responder": _nearly(one, data.responders)}
             without[one] = nearest | others(mine, "all")
-    numbers: dict[str, Any] = {
+    numbers: Record = {
         "name": name,
         "judges": own,
         "judges_without_own_responses": without,
@@ -238,8 +246,7 @@ def _frames(data: Judged) -> Frames:
         rows += scaled.of_pairs(*place)[0]
     else:
         why = "nobody voted" if several else choices.ALONE
-        keys = [own.row(judge, REGRESSION) for judge in data.judges]
-        rows += [choices.told(key, MISSING, 0, 0, why) for key in keys]
+        rows += [choices.told(own.row(one, REGRESSION), MISSING, 0, 0, why) for one in data.judges]
     return {
         "statistics": choices.table(rows),
         "needed": choices.needed(own).query("bias == 0.1 and statistic != 'demographic_parity'"),
@@ -251,7 +258,7 @@ def _frames(data: Judged) -> Frames:
     }
 
 
-def estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
+def estimate(row: Row, name: str = "", n: str = "n") -> Record:
     """Value, bounds and n of a row.
 
     Args:
@@ -266,7 +273,7 @@ def estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
     return found | {"n": int(count) if count.is_integer() else count}
 
 
-def _on_sides(row: Row, name: str = "") -> dict[str, Any]:
+def _on_sides(row: Row, name: str = "") -> Record:
     """The same with the pairs on both human sides, and whether they are too few, or the reason."""
     found = estimate(row, name)
     for side in ("human_own", "human_other"):
@@ -277,14 +284,14 @@ def _on_sides(row: Row, name: str = "") -> dict[str, Any]:
     return found | {"few": bool(row["few"])}
 
 
-def others(mine: Frames, scope: str) -> dict[str, Any]:
+def others(mine: Frames, scope: str) -> Record:
     """What needs no response of the judge's own: agreement and position.
 
     Args:
         mine: A judge's rows of every frame, as `_frames` makes them.
         scope: Of position, on `all` pairs or its `own`.
     """
-    made: dict[str, Any] = {"agreement": UNVOTED, **dict.fromkeys(POSITIONS, UNKNOWN_ORDER)}
+    made: Record = {"agreement": UNVOTED, **dict.fromkeys(POSITIONS, UNKNOWN_ORDER)}
     for row in mine["agreement"].to_dict("records"):
         made["agreement"] = estimate(row, "agreement")
     for row in mine["position"].query("pairs == @scope").to_dict("records"):
@@ -292,7 +299,7 @@ def others(mine: Frames, scope: str) -> dict[str, Any]:
     return made
 
 
-def of_judge(data: Judged, mine: Frames, judge: str) -> tuple[Answer, dict[str, Any]]:
+def of_judge(data: Judged, mine: Frames, judge: str) -> tuple[Answer, Record]:
     """What the rule says of a judge with own responses, and everything of it.
 
     Args:

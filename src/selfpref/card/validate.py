@@ -165,13 +165,13 @@ class World:
         votes = votes.assign(label=self.answers("", votes))
         return verdicts.assign(verdict=pd.concat(said), label=None), votes
 
-    def marks(self, questions: int) -> pd.DataFrame:
+    def marks(self) -> pd.DataFrame:
         """Marks of all judges for all texts, as `selfpref.card.marks.read` returns them."""
         frames = []
         for judge, writer in product(self.judges, self.judges):
-            rows = pd.DataFrame({"item": range(questions), "judge": judge, "responder": writer})
+            rows = pd.DataFrame({"item": range(QUESTIONS), "judge": judge, "responder": writer})
             text, true = (rows["item"], rows["responder"]), self.true.get(judge, NOTHING)
-            noise = self.rng.normal(size=questions) * NOISE / true.scale
+            noise = self.rng.normal(size=QUESTIONS) * NOISE / true.scale
             score = MARK + POINTS * self.seen(judge, *text) + noise
             score += true.kind + true.taste * (judge == writer)
             score += true.length * (self.text(*text)[:, 1] + (writer == self.judges[0]))
@@ -211,7 +211,7 @@ def row(
     judge, (said, voted) = judges[0], world.filled(verdicts, votes)
     found = measure(said, judge=judge, votes=voted, resamples=RESAMPLES)
     bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
-    marked = marks.measure(world.marks(QUESTIONS), "marks", judge, bootstrap)
+    marked = marks.measure(world.marks(), "marks", judge, bootstrap)
     card, mark = (one.numbers["judges"][judge] for one in (found, marked))
     return {
         "the judge's property": one.name,

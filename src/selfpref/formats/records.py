@@ -76,14 +76,6 @@ def _decoded(text: str) -> Any:
     return found
 
 
-def _table(lines: Iterator[str], header: str) -> Iterator[Record]:
-    delimiter = max(",\t;", key=header.count)
-    for row in csv.DictReader(lines, strict=True, delimiter=delimiter):
-        if None in row or None in row.values():
-            raise ValueError("not as many cells as columns (quote cells with commas)")
-        yield row
-
-
 def _parsed(path: Path, lines: Lines) -> Iterator[tuple[str, Any]]:
     """Whatever stands in each place, and the place."""
     with path.open("rb") as handle:
@@ -101,7 +93,11 @@ def _parsed(path: Path, lines: Lines) -> Iterator[tuple[str, Any]]:
     elif first.lstrip().startswith("{"):
         yield from ((f"line {lines.number}", _decoded(line)) for line in text if line.strip())
     elif first:
-        yield from ((f"line {lines.number}", row) for row in _table(text, first))
+        delimiter = max(",\t;", key=first.count)
+        for row in csv.DictReader(text, strict=True, delimiter=delimiter):
+            if None in row or None in row.values():
+                raise ValueError("not as many cells as columns (quote cells with commas)")
+            yield f"line {lines.number}", row
 
 
 def records(path: Path, columns: Names = NO_NAMES) -> Records:

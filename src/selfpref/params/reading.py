@@ -27,14 +27,12 @@ REMEDIES = {
     "union_tag_not_found": "no `engine` (of a model) or `reader` (of a data set); add it",
 }
 # What a text that does not fit its pattern should be, by its key; `[key]` is a key itself.
-NAMES = "write it in a-z, 0-9 and hyphens"
 MEANT = {
     "key": "name the environment variable that holds the key, never the key",
     "base_url": "give http://… or https://… up to its /v1, without @ or ?",
     "truth": "take a metric on the scale of MQM, whose name ends in mqm",
     "revision": "give the whole commit",
-    "[key]": NAMES,
-    "profile": NAMES,
+    **dict.fromkeys(("[key]", "profile"), "write it in a-z, 0-9 and hyphens"),
 }
 
 

@@ -356,8 +356,9 @@ class Wataoka(Section):
 
     def by_key(self, dataset: str) -> bool:
         """Whether a key labels what is written here to one of a release's data sets."""
-        keyed = (name for name, use in self.label.items() if use.by == "key")
-        return any(dataset.startswith(f"{name}-") for name in keyed)
+        return any(
+            use.by == "key" and dataset.startswith(f"{name}-") for name, use in self.label.items()
+        )
 
 
 class Livebench(Section):
@@ -433,8 +434,9 @@ class Xu(Section):
     @property
     def requests(self) -> dict[str, Requests]:
         """The data sets whose requests are answered and refined here."""
-        there = ("xu", "scores")
-        return {name: one for name, one in self.datasets.items() if one.reader not in there}
+        return {
+            name: one for name, one in self.datasets.items() if one.reader not in ("xu", "scores")
+        }
 
 
 class Params(Section):
