@@ -31,7 +31,6 @@ from selfpref.formats.records import (
     tables_of,
 )
 from selfpref.statistics import bias, choices, judged, latent, scaled
-from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded
 from selfpref.statistics.judged import STUDY, Judged, Settings
 
@@ -149,8 +148,8 @@ def read(
             if len(given) > 1:
                 raise SelfprefError("marks have a key, and no votes: give one file, and no --votes")
             rows = marks.read(files[0], alias, columns)
-            bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
-            found = marks.measure(rows, name, judge, bootstrap.within(STREAM))
+            bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED).within(STREAM)
+            found = marks.measure(rows, name, judge, bootstrap)
         else:
             whom = judgments.called([judge] if judge else [], alias)
             parts = [judgments.read(file, wanted, whom, columns=columns) for file in files]
@@ -182,7 +181,7 @@ def of_rows(
     told = "item {item}, as all of the votes, is not among the judgments; give both the same ids"
     refuse(votes, strange & strange.all(), told)
     whole = pd.concat([rows, votes], ignore_index=True)
-    names = names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
+    names = bias.names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
     unmatched = {given: _nearly(given, names) for given in alias if given not in names}
     whole = renamed(whole, alias)
     made = tables_of(whole, STREAM, STUDY)
@@ -191,9 +190,9 @@ def of_rows(
         refuse(whole, whole["item"].notna(), f"{reason}, and votes alone as --votes")
     data = of_tables(made, resamples)
     wanted = chosen(alias.get(judge or "", judge), data.readers)
-    strangers = names_of(*(whole[column][len(rows) :] for column in PAIR))
-    known = {*data.responders, *data.readers}
-    unmatched |= {one: _nearly(one, data.responders) for one in strangers if one not in known}
+    voters = bias.names_of(*(whole[column][len(rows) :] for column in PAIR))
+    strangers = [one for one in voters if one not in {*data.responders, *data.readers}]
+    unmatched |= {one: _nearly(one, data.responders) for one in strangers}
     voted, read = made["labels"].set_index(["item_id", *PAIR]), data.pairs.set_index(bias.PAIR)
     frames, answers, own, without = _frames(data), {}, {}, {}
     for one in wanted:
@@ -233,7 +232,7 @@ def _sharper(data: Judged, judge: str) -> float:
     person, itself = cells.sum(axis=0)
     if bias.too_few(person):
         return np.nan
-    return float((itself[[0, 3]] - person[[0, 3]]).sum() / len(cells))
+    return float((itself - person)[[0, 3]].sum() / len(cells))
 
 
 def _frames(data: Judged) -> Frames:
@@ -267,10 +266,9 @@ def estimate(row: Row, name: str = "", n: str = "n") -> Record:
         n: The column that holds n.
     """
     ends, count = ("value", "lo", "hi"), float(np.nan_to_num(row[n]))
-    values = [float(row[key]) for key in (bounded(name) if name else ends)]
-    finite = [round(value, 6) if np.isfinite(value) else None for value in values]
-    found = dict(zip(ends, finite, strict=True))
-    return found | {"n": int(count) if count.is_integer() else count}
+    values = [round(float(row[key]), 6) for key in (bounded(name) if name else ends)]
+    known = [value if np.isfinite(value) else None for value in values]
+    return dict(zip(ends, known, strict=True)) | {"n": int(count) if count % 1 == 0 else count}
 
 
 def _on_sides(row: Row, name: str = "") -> Record:

@@ -176,17 +176,17 @@ class World:
             score += true.kind + true.taste * (judge == writer)
             score += true.length * (self.text(*text)[:, 1] + (writer == self.judges[0]))
             key = (self.seen("", *text) > 0).astype(float)
-            frames.append(rows.assign(score=np.clip(score, 0, 10), key=key))
-        found = pd.concat(frames, ignore_index=True)
-        return found.assign(cluster=found["item"], task="")
+            rows = rows.assign(score=np.clip(score, 0, 10), key=key, cluster=rows["item"], task="")
+            frames.append(rows)
+        return pd.concat(frames, ignore_index=True)
 
 
 def cell(row: Mapping[str, float | None]) -> str:
     """A value, with a star where its interval excludes 0."""
-    value, lo, hi = (row[name] for name in ("value", "lo", "hi"))
-    if value is None:
+    if row["value"] is None:
         return "–"
-    return number(value) + "*" * (lo is not None and hi is not None and (lo > 0 or hi < 0))
+    apart = (row["lo"] or 0) > 0 or (row["hi"] or 0) < 0
+    return number(row["value"]) + "*" * apart
 
 
 def verdict(favours: bool | None, taste: float) -> str:
@@ -246,10 +246,11 @@ def like(path: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """
     rows = judgments.read(path)
     judged, voted = rows[rows["judge"].notna()], rows[rows["label"].notna()]
-    own = names_of(judged["judge"][judged["judge"].isin(judged[[*PAIR]].stack())])
+    judges = names_of(judged["judge"])
+    own = [judge for judge in judges if judge in judged[[*PAIR]].to_numpy()]
     if not own:
         raise SelfprefError(f"{path}: no judge wrote a response that it judged; see --alias")
     verdicts = judged[[*WHO, "judge", "order"]].drop_duplicates(ignore_index=True)
     votes = voted.fillna({"annotator": "human"})[[*WHO, "annotator"]]
-    others = names_of(judged["judge"][judged["judge"].ne(own[0])])
-    return verdicts, votes.drop_duplicates(ignore_index=True), [own[0], *others]
+    votes = votes.drop_duplicates(ignore_index=True)
+    return verdicts, votes, [own[0], *(judge for judge in judges if judge != own[0])]

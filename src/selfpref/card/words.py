@@ -84,8 +84,8 @@ class Card:
 def made_by(bootstrap: ClusterBootstrap) -> dict[str, Any]:
     """What a card says of its making; the command adds its files and options."""
     made = {"selfpref": __version__, "date": datetime.now(UTC).date().isoformat()}
-    how = {key: getattr(bootstrap, key) for key in ("resamples", "seed", "level")}
-    return {**made, **how, "files": {}, "options": ""}
+    made |= {key: getattr(bootstrap, key) for key in ("resamples", "seed", "level")}
+    return made | {"files": {}, "options": ""}
 
 
 def chosen(judge: str | None, judges: list[str]) -> list[str]:

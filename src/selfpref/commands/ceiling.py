@@ -59,10 +59,9 @@ def _asked(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) 
         case "respond":
             yield len(items), 0, use.max_tokens
         case "judge":
-            mine = items["wrote"].map(lambda wrote: responder(params, name) in wrote) * (n - 1)
             pairs, label = n * (n - 1) // 2, params.wataoka.label.get(dataset)
             if use.pairs == "own":
-                pairs = mine
+                pairs = items["wrote"].map(lambda one: responder(params, name) in one) * (n - 1)
             elif use.pairs != "all" and not label and items["voted"].any():
                 pairs = items["voted"]
             total = pairs.groupby(items["cluster"]).sum().nlargest(most).sum()
@@ -140,16 +139,6 @@ def _foreseen(entry: Any) -> tuple[pd.DataFrame, pd.DataFrame] | None:
     return items, items[["item_id"]].merge(wrote, how="cross")
 
 
-def _voted(params: Params, study: str, dataset: str) -> "pd.Series[int]":
-    """How many pairs of responses to each item have a label."""
-    try:
-        labels = tables.read(params.profile, "labels", study, [dataset])
-    except SelfprefError:
-        labels = tables.empty("labels")
-    pairs = map(frozenset, zip(labels["responder_a"], labels["responder_b"], strict=True))
-    return labels.assign(pair=[*pairs]).groupby("item_id")["pair"].nunique()
-
-
 def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
     """Items with who will have responded; None: neither there yet nor of a known size.
 
@@ -157,10 +146,9 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
     `asked` its tokens; of the attributes `long` is the tokens of a response in the mean, and `read`
     whether the items are there.
     """
+    read = partial(tables.read, params.profile, study=study, parts=[dataset])
     try:
-        items = tables.read(params.profile, "items", study, [dataset])
-        there = tables.read(params.profile, "responses", study, [dataset])
-        foreseen = None
+        items, there, foreseen = read("items"), read("responses"), None
     except SelfprefError:
         if (foreseen := _foreseen(params.study(study).datasets[dataset])) is None:
             return None
@@ -173,7 +161,12 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
     wrote = there.groupby("item_id")["responder"].agg(set).to_dict()
     items["wrote"] = [writers | wrote.get(item, set()) for item in items["item_id"]]
     items["n"] = items["wrote"].map(len)
-    voted = _voted(params, study, dataset)
+    try:
+        labels = read("labels")
+    except SelfprefError:
+        labels = tables.empty("labels")
+    pairs = labels[["responder_a", "responder_b"]].to_numpy()
+    voted = labels.assign(pair=[*map(frozenset, pairs)]).groupby("item_id")["pair"].nunique()
     items["voted"] = items["item_id"].map(voted).fillna(0).astype(int)
     items["asked"] = [sum(_tokens(one["content"]) for one in said) for said in items["messages"]]
     long = sum(tokens) / max(len(tokens), 1)

@@ -80,9 +80,8 @@ def _give(notebook: nbformat.NotebookNode, values: Mapping[str, Any]) -> None:
         lines.append(f"{name} = {pformat(value, width=100, compact=True, sort_dicts=False)}")
     tagged = ["parameters" in cell.metadata.get("tags", []) for cell in notebook.cells]
     place = tagged.index(True) + 1 if True in tagged else 0
-    cell = nbformat.v4.new_code_cell("\n".join([*lines, ""]), id=f"injected-{place}")
-    cell.metadata["tags"] = ["injected-parameters"]
-    notebook.cells.insert(place, cell)
+    given = {"id": f"injected-{place}", "metadata": {"tags": ["injected-parameters"]}}
+    notebook.cells.insert(place, nbformat.v4.new_code_cell("\n".join([*lines, ""]), **given))
 
 
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -125,7 +124,7 @@ def run(
     section = section_of(parameters["stage"]) if "stage" in parameters else {}
     given = of_source(nbformat.read(notebook, as_version=4), section.get("profile", ""))
     if parameters:
-        _give(given, {**parameters, **({"section": section} if section else {})})
+        _give(given, {**parameters} | ({"section": section} if section else {}))
     # Sockets lie in the folder; by the default name two runs could take the same.
     kernel = {"transport": "ipc", "ip": f"kernel-ipc-{os.getpid()}"}
     failed = output.with_suffix(".failed.ipynb")

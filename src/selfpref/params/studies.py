@@ -32,6 +32,7 @@ from selfpref.params.models import Lab, Model, Transformers, members
 # The testbed's, the study's own, or this project's.
 Wording = Literal["lab", "authors", "plain"]
 Heat = Annotated[float, Field(ge=0)]
+Ties = Literal["drop", "half"]
 Study = Literal["wataoka", "livebench", "panickssery", "xu"]
 # Every study, and its tasks whose entries are models.
 TASKS: dict[Study, tuple[str, ...]] = {
@@ -341,8 +342,8 @@ class Wataoka(Section):
     judge: dict[Slug, Judge]
     perplexity: dict[Slug, Perplexity]
     threshold: float = Field(ge=0.5, lt=1)
-    human_ties: Literal["drop", "half"]
-    judge_ties: Literal["drop", "half"]
+    human_ties: Ties
+    judge_ties: Ties
     judge_tie: Literal["exact", "label-c", "orders-disagree"]
     panel: list[str]
     turns: Literal["all", "first", "second"]
@@ -520,14 +521,15 @@ class Params(Section):
             place, known = f"livebench.categories.{category}", self._of(self.livebench.tie_break)
             yield place, contest.judges, self._of(self.livebench.judge), "livebench.judge"
             yield place, filter(None, [contest.tie_breaker]), known, "livebench.tie_break"
-        writers = self._of(self.panickssery.respond), "panickssery.respond"
-        for key, use in self.panickssery.recognise.items():
+        summaries = self.panickssery
+        writers = self._of(summaries.respond), "panickssery.respond"
+        for key, use in summaries.recognise.items():
             own = [use.own] if use.own else self.names(key)
             yield f"panickssery.recognise.{key}.own", own, *writers
-        for key, use in self.panickssery.finetune.items():
+        for key, use in summaries.finetune.items():
             place, on = f"panickssery.finetune.{key}", [one.on for one in use.evaluators.values()]
             yield f"{place}.model", self.names(use.model), *writers
-            yield place, on, self.panickssery.articles, "panickssery.datasets"
+            yield place, on, summaries.articles, "panickssery.datasets"
 
     def study(self, name: str) -> Any:
         """The section of a study."""
