@@ -7,7 +7,7 @@ from conftest import STAGED
 from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
-from selfpref.params.reading import _overlaid, load, mapping, validated
+from selfpref.params import _overlaid, load, mapping, validated
 
 yaml = YAML(typ="safe")
 # By profile what stands over a key of its parameters, and what is told.
@@ -95,10 +95,7 @@ def test_of_two_mistakes_one_is_told_and_the_other_counted():
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [
-        ("a: 1\nseed: [1, :\n", ", line 2: not YAML in UTF-8: "),
-        ("- a\n- b\n", ": expected a mapping"),
-    ],
+    [("a: 1\nseed: [1, :\n", ", line 2: not YAML"), ("- a\n", ": expected a mapping")],
 )
 def test_what_is_no_mapping_is_refused(tmp_path, text, told):
     (tmp_path / "params.yaml").write_text(text)

@@ -134,12 +134,11 @@ def _who(found: Row) -> list[str]:
     """Who is who, a line each."""
     if "responders" not in found:
         return [D]
-    others = found["judges_without_own_responses"]
+    others = found["judges_without_own_responses"].items()
+    nearest = {judge: card["nearest_responder"] for judge, card in others}
     told = {
         "judges with own responses": ", ".join(found["judges"]) or "none",
-        "judges without own responses": _named(
-            {judge: card["nearest_responder"] for judge, card in others.items()}
-        ),
+        "judges without own responses": _named(nearest),
         "names that match nothing": _named(found["names_that_match_nothing"]),
         "voted pairs that nobody judged": found["voted_pairs_that_nobody_judged"],
     }

@@ -146,15 +146,16 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
     `asked` its tokens; of the attributes `long` is the tokens of a response in the mean, and `read`
     whether the items are there.
     """
+    section = params.study(study)
     read = partial(tables.read, params.profile, study=study, parts=[dataset])
     try:
         items, there, foreseen = read("items"), read("responses"), None
     except SelfprefError:
-        if (foreseen := _foreseen(params.study(study).datasets[dataset])) is None:
+        if (foreseen := _foreseen(section.datasets[dataset])) is None:
             return None
         items, there = foreseen
     writers, tokens = set(), [*map(_tokens, there["text"])]
-    for key, use in getattr(params.study(study), "refine" if study == "xu" else "respond").items():
+    for key, use in (section.refine if study == "xu" else section.respond).items():
         if dataset in _sets(params, study, use):
             writers |= {responder(params, name) for name in params.names(key)}
             tokens += [use.max_tokens] * len(items) * len(params.names(key))

@@ -18,7 +18,6 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ from selfpref.tables.schemas import ROUNDING, TIE
 Record = dict[str, Any]
 # What is called how: other names of judges, or what a file calls a column, by its name.
 Names = Mapping[str, str]
-NO_NAMES: Names = MappingProxyType({})
+NO_NAMES: Names = {}
 # A place, `f.jsonl, line 3`, and what stands there.
 Records = Iterator[tuple[str, Record]]
 # A response may be longer than the 128 KB at which the csv module gives up.
@@ -182,6 +181,7 @@ def whole(
     values: Sequence[str],
     optional: Sequence[str] = (),
     called: Names = NO_NAMES,
+    alias: Names = NO_NAMES,
 ) -> pd.DataFrame:
     """The rows of a file of these columns, and their `place`.
 
@@ -191,6 +191,7 @@ def whole(
         values: Those that hold a number.
         optional: Texts that a row may leave out.
         called: What the file calls a column, by its name.
+        alias: Other names of those who stand in all columns of text but the first.
 
     Raises:
         SelfprefError: One is missing, unknown or no number, or a row stands there twice; names
@@ -207,6 +208,7 @@ def whole(
         refuse(rows, rows[name].notna(), f"unknown column {name!r}; remove or rename it")
     rows = rows[known].astype(dict.fromkeys([*names, *optional], "str"))
     rows = rows.assign(**{name: numbers(rows, name) for name in values})
+    rows = renamed(rows, alias, names[1:])
     refuse_again(rows, names, f"the same {', '.join(names)} as in {{before}}; keep one row")
     return rows
 
@@ -263,10 +265,8 @@ def renamed(
 
 def _items(frame: pd.DataFrame) -> pd.DataFrame:
     first = frame.drop_duplicates("item")
-    messages = [
-        [{"role": "user", "content": text}] if isinstance(text, str) else []
-        for text in first["prompt"]
-    ]
+    asked = first["prompt"].fillna("")
+    messages = [[{"role": "user", "content": text}] if text else [] for text in asked]
     return first[["category", "item_id", "cluster"]].assign(messages=messages)
 
 
