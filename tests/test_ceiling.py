@@ -146,16 +146,13 @@ def test_no_stage_asks_more_than_was_known_before(repository):
 
 def test_a_judge_reads_the_labelled_pairs_where_there_are_some(repository):
     params = repository.load()
-    judged, written = (
-        row(ceiling.bounds(params), f"wataoka.{task}.one", "one") for task in ("judge", "respond")
-    )
-    assert judged["calls"] == 2 * (3 * 3 + 1)
-    # A verdict in probabilities has the limit of 16 tokens, a response its own.
-    assert (judged["reply tokens"], written["reply tokens"]) == (16 * 20, 30 * written["calls"])
-    pair = {"item_id": "own/1", "responder_a": "one", "responder_b": "anna", "label": "a"}
-    turned = pair | {"responder_a": "anna", "responder_b": "one", "label": "b"}
-    votes = [{**one, "annotator": who} for one in (pair, turned) for who in ("p", "q")]
-    filled = tables.fill(votes, "labels", study="wataoka")
+    judged = row(ceiling.bounds(params), "wataoka.judge.one", "one")
+    # A verdict in probabilities has the limit of 16 tokens.
+    assert (judged["calls"], judged["reply tokens"]) == (2 * (3 * 3 + 1), 16 * 20)
+    sides = [("one", "anna", "a"), ("anna", "one", "b")]
+    votes = [("own/1", *side, who) for side in sides for who in ("p", "q")]
+    columns = ["item_id", "responder_a", "responder_b", "label", "annotator"]
+    filled = tables.fill(pd.DataFrame(votes, columns=columns), "labels", study="wataoka")
     tables.write(filled, "labels", paths.table_dir("live", "labels", "wataoka") / "own.parquet")
     assert row(ceiling.bounds(params), "wataoka.judge.one", "one")["calls"] == 2
 

@@ -103,12 +103,10 @@ def test_the_kernel_ends_with_a_killed_dvc(notebook, tmp_path):
     """DVC leaves its child alive when it is killed; the child must notice."""
     source = notebook("a = 1", "open('started', 'w').close()\nimport time\ntime.sleep(60)")
     with dvc(tmp_path, str(source), "out.ipynb") as process:
-        try:
-            wait_for(tmp_path / "started")
-            children = psutil.Process(process.pid).children(recursive=True)
-            assert len(children) >= 2
-        finally:
-            process.send_signal(signal.SIGKILL)
+        wait_for(tmp_path / "started")
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGKILL)
+    assert len(children) >= 2
     _, alive = psutil.wait_procs(children, timeout=60)
     assert not alive
     assert not (tmp_path / "out.ipynb").exists()
