@@ -162,6 +162,7 @@ def test_rows_are_the_same_in_every_kind_of_file_and_one_cut_short_is_told(name)
     wanted = judgments.read(write("wanted.jsonl", *rows), texts=True).drop(columns="place")
     found = judgments.read(path, texts=True).drop(columns="place")
     pd.testing.assert_frame_equal(found, wanted)
+    assert found["text_a"][0] == rows[0]["text_a"]
     path.write_bytes(path.read_bytes()[:-12])
     with refused(match=f"^{name}.*give a whole file") as failure:
         judgments.read(path)
@@ -198,8 +199,8 @@ def test_arenas_winners_people_and_judges():
     assert found["verdicts"]["judge"].tolist() == ["gpt-4"]
     # Every row of a voter counts.
     rows = [BATTLE, BATTLE | {"winner": "model_a"}, BATTLE | {"winner": None}]
-    votes = read(*rows, voted=True)["labels"][["label", "repeat"]]
-    assert votes.values.tolist() == [["b", 0], ["a", 1]]
+    votes = read(*rows, voted=True)["labels"][["annotator", "label", "repeat"]]
+    assert votes.values.tolist() == [["z", "b", 0], ["z", "a", 1]]
     told = {"winner_model_a": 0, "winner_model_b": "1", "winner_tie": 0}
     battle = {"id": "q", "model_a": "x", "model_b": "y"} | told
     assert read(battle, voted=True)["labels"]["label"].tolist() == ["b"]

@@ -26,7 +26,6 @@ from selfpref.params.models import Hosted, Lab, Model, Ray, Transformers
 from selfpref.params.studies import (
     TASKS,
     Contest,
-    Finetune,
     Judge,
     Panickssery,
     Params,
