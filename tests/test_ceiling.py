@@ -58,19 +58,17 @@ xu:
 """)
 
 
-class Says:
+NUMBERS = itertools.count()
+
+
+def says(body):
     """Finds fault with every text in other words."""
-
-    def __init__(self):
-        self.number = itertools.count()
-
-    def __call__(self, body):
-        # A label alone is asked for, or a verdict in few words.
-        if body["max_tokens"] <= 16:
-            return by_rule(body)
-        n = next(self.number)
-        said = f"{n} " + "'word' is a major accuracy error " * (n % 3) + f"[word] \\boxed{{{n}}} "
-        return completion(body, [position(word, {word: 1.0}) for word in (said, "[[", "no", "]]")])
+    # A label alone is asked for, or a verdict in few words.
+    if body["max_tokens"] <= 16:
+        return by_rule(body)
+    n = next(NUMBERS)
+    said = f"{n} " + "'word' is a major accuracy error " * (n % 3) + f"[word] \\boxed{{{n}}} "
+    return completion(body, [position(word, {word: 1.0}) for word in (said, "[[", "no", "]]")])
 
 
 def write(study, part, category, number, metadata, responses=()):
@@ -99,10 +97,6 @@ class Repository:
             yaml.dump(self.params, handle)
         return load(self.path)
 
-    def asked(self, model):
-        """What a model was asked so far."""
-        return [body for body in self.server.bodies if body["model"] == model]
-
 
 @pytest.fixture
 def repository(repository, monkeypatch):
@@ -114,7 +108,7 @@ def repository(repository, monkeypatch):
     requested = '{"task": "%s", "concepts": ["dog", "word %%s"]}'
     write("xu", "words", "commongen", 2, requested % "coverage")
     write("xu", "sums", "mathematics", 2, requested % "correctness")
-    with Scripted(Says()) as server:
+    with Scripted(says) as server:
         yield Repository(repository / "params.yaml", server)
 
 
@@ -133,12 +127,13 @@ def test_no_stage_asks_more_than_was_known_before(repository):
         for key, use in uses.items() if task != "perplexity" else ():
             stages.add(stage := f"{study}.{task}.{key}")
             models = {model := getattr(use, "model", key), getattr(use, "external", model)}
-            earlier = {name: len(repository.asked(name)) for name in models}
+            earlier = len(repository.server.bodies)
             made = registry.make(params, study, task, key)
             if task != "finetune":
                 registry.STUDIES[study].write("live", part(task, key), **made)
             for name in models:
-                asked, known = repository.asked(name)[earlier[name] :], row(before, stage, name)
+                bodies, known = repository.server.bodies[earlier:], row(before, stage, name)
+                asked = [body for body in bodies if body["model"] == name]
                 assert 0 < len(asked) <= known["calls"], stage
                 assert sum(body["max_tokens"] for body in asked) <= known["reply tokens"], stage
                 exact |= {stage} if len(asked) == known["calls"] else set()
@@ -151,16 +146,13 @@ def test_no_stage_asks_more_than_was_known_before(repository):
 
 def test_a_judge_reads_the_labelled_pairs_where_there_are_some(repository):
     params = repository.load()
-    judged, written = (
-        row(ceiling.bounds(params), f"wataoka.{task}.one", "one") for task in ("judge", "respond")
-    )
-    assert judged["calls"] == 2 * (3 * 3 + 1)
-    # A verdict in probabilities has the limit of 16 tokens, a response its own.
-    assert (judged["reply tokens"], written["reply tokens"]) == (16 * 20, 30 * written["calls"])
-    pair = {"item_id": "own/1", "responder_a": "one", "responder_b": "anna", "label": "a"}
-    turned = pair | {"responder_a": "anna", "responder_b": "one", "label": "b"}
-    votes = [{**one, "annotator": who} for one in (pair, turned) for who in ("p", "q")]
-    filled = tables.fill(votes, "labels", study="wataoka")
+    judged = row(ceiling.bounds(params), "wataoka.judge.one", "one")
+    # A verdict in probabilities has the limit of 16 tokens.
+    assert (judged["calls"], judged["reply tokens"]) == (2 * (3 * 3 + 1), 16 * 20)
+    sides = [("one", "anna", "a"), ("anna", "one", "b")]
+    votes = [("own/1", *side, who) for side in sides for who in ("p", "q")]
+    columns = ["item_id", "responder_a", "responder_b", "label", "annotator"]
+    filled = tables.fill(pd.DataFrame(votes, columns=columns), "labels", study="wataoka")
     tables.write(filled, "labels", paths.table_dir("live", "labels", "wataoka") / "own.parquet")
     assert row(ceiling.bounds(params), "wataoka.judge.one", "one")["calls"] == 2
 
@@ -190,7 +182,6 @@ def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(reposit
     told = capsys.readouterr().err
     assert f"models.two.max_calls is {calls - 1:,}: wataoka.respond.two, wataoka.judge.two" in told
     assert f"may ask {calls:,} calls; nothing was asked" in told
-    assert len(told.splitlines()) == 2
     assert not paths.root().joinpath("checked").exists()
     # A stage looks at its own models.
     ceiling.refuse(params.model_copy(update={"models": {"one": params.models["one"]}}))

@@ -7,7 +7,7 @@ from conftest import REPOSITORY, STAGED
 from ruamel.yaml import YAML
 
 from selfpref.__main__ import main
-from selfpref.params import TASKS, load, section_of
+from selfpref.params import TASKS, load, section_of, validated
 from selfpref.params.data import Section
 
 TEXT = (STAGED / "profiles/recorded.yaml").read_text()
@@ -17,11 +17,9 @@ LAB = load(STAGED / "params.yaml")
 
 
 def test_an_entry_for_several_models_stands_for_each_of_them():
-    assert LAB.names("readers") == ["clerk", "host"]
-    assert LAB.names("solver") == ["solver"]
-    every = LAB.every_model()
+    assert (LAB.names("readers"), LAB.names("solver")) == (["clerk", "host"], ["solver"])
     # Entries may share a model; `writers` names one more.
-    names = ("clerk", "host", "aide", "solver")
+    every, names = LAB.every_model(), ("clerk", "host", "aide", "solver")
     assert [every[name].model for name in names] == [f"data/lab/models/seed-0/{n}" for n in names]
     assert "readers" not in every
     # Evaluators are named after their base where there are several, else after the entry.
@@ -84,15 +82,13 @@ def test_docs_name_every_key():
     assert {*keys(LAB)} - told == set()
 
 
-def test_the_readmes_judge_stands_where_the_shipped_one_did(tmp_path):
+def test_the_readmes_judge_stands_where_the_shipped_one_did():
     section = (REPOSITORY / "README.md").read_text().split("## Add a judge")[1]
     ours = yaml.load(re.search(r"```yaml\n(.*?)```", section, re.DOTALL)[1])
     params = yaml.load((STAGED / "profiles/live.yaml").read_text())
     params["models"] = ours["models"]
     params["wataoka"].update(ours["wataoka"])
-    with (tmp_path / "params.yaml").open("w") as file:
-        yaml.dump(params, file)
-    found = load(tmp_path / "params.yaml")
+    found = validated(params, "README.md")
     # It writes where a key labels what is written, and reads what people voted on as a third party.
     (own,) = found.wataoka.respond["mine"].datasets
     assert found.wataoka.label[own].by == "key"

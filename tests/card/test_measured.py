@@ -25,7 +25,6 @@ from selfpref.errors import SelfprefError
 from selfpref.formats import judgments as formats
 from selfpref.statistics import choices, scaled
 from selfpref.statistics.judged import bias
-from selfpref.studies.wataoka.pairs import excess_table
 
 MODELS = ("ann", "bob", "cat")
 # So many judges tell their own effects from scales and responders; three do not.
@@ -34,14 +33,12 @@ PAIR = ["item", "responder_a", "responder_b"]
 VOTES = ["label", "annotator"]
 TABLE = "item,responder_a,responder_b,judge\n1,x,y,x\n2,modèle,y,x\n"
 HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }} %s <img src=http://x>"
-# What no user of the base dependencies has.
-UNWANTED = (
-    *("torch", "transformers", "dvc", "IPython", "nbformat", "papermill", "matplotlib", "seaborn"),
-    *("requests", "ray", "openai", "datasets", "pandera", "pooch", "pydantic", "ruamel", "tqdm"),
-)
-PROGRAM = f"""
+# Without what no user of the base dependencies has.
+PROGRAM = """
 import sys
-for name in {UNWANTED!r}: sys.modules[name] = None
+unwanted = 'torch transformers datasets ray openai dvc IPython nbformat papermill pydantic ruamel'
+unwanted += ' matplotlib seaborn requests pandera pooch tqdm'
+sys.modules.update(dict.fromkeys(unwanted.split()))
 import selfpref
 assert 'pandas' not in sys.modules, 'importing the package is light'
 from selfpref.__main__ import main
@@ -61,8 +58,8 @@ def mine(tmp_path, monkeypatch):
     return tmp_path / "mine.csv"
 
 
-def judgments(bonus=None, items=60, judges=MODELS, responders=MODELS):
-    """Judges and people who see quality with noise; a bonus is added to a judge's own response.
+def judgments(items=60, judges=MODELS, responders=MODELS):
+    """Judges and people who see quality with noise.
 
     Later responders are better: where all are alike, no judge's scale can be told.
     """
@@ -70,17 +67,13 @@ def judgments(bonus=None, items=60, judges=MODELS, responders=MODELS):
     for item in range(items):
         levels = rng.normal(np.arange(len(responders)) / 2, 1)
         quality = dict(zip(responders, levels, strict=True))
-        for one, two in combinations(responders, 2):
-            gap = quality[one] - quality[two]
-            labels = rng.normal(gap, 1.0, 3) > 0
+        for pair in combinations(responders, 2):
+            gap = quality[pair[0]] - quality[pair[1]]
+            labels = np.where(rng.normal(gap, 1.0, 3) > 0, "a", "b")
             for judge, order in product(judges, ("ab", "ba")):
-                own = (bonus or {}).get(judge, 0) * ((one == judge) - (two == judge))
-                number = len(rows) % 3
-                verdict = rng.normal(gap + own, 0.6) > 0
-                row = (item, one, two, judge, order, labels[number], f"p{number}", verdict)
-                rows.append(row)
-    frame = pd.DataFrame(rows, columns=[*PAIR, "judge", "order", *VOTES, "verdict"])
-    return frame.replace({name: {True: "a", False: "b"} for name in ("label", "verdict")})
+                voter, verdict = len(rows) % 3, "ba"[rng.normal(gap, 0.6) > 0]
+                rows.append((item, *pair, judge, order, labels[voter], f"p{voter}", verdict))
+    return pd.DataFrame(rows, columns=[*PAIR, "judge", "order", *VOTES, "verdict"])
 
 
 def numbers(found):
@@ -89,28 +82,25 @@ def numbers(found):
 
 def test_the_numbers_are_those_of_the_studies():
     frame = judgments(judges=FOUR, responders=FOUR)
-    found = selfpref.measure(frame, name="set").to_dict()
-    assert selfpref.measure(frame, name="other").to_dict() == found | {"name": "other"}
+    cards = selfpref.measure(frame).to_dict()["judges"]
     made = measured.tables_of(formats.of_frame(frame, "f"), measured.STREAM, "wataoka")
-    data, cards = measured.of_tables(made), found["judges"]
+    data = measured.of_tables(made)
 
     def same(judge, name, *wanted):
         shown = [cards[judge][name][end] for end in ("value", "lo", "hi")]
         assert shown[: len(wanted)] == pytest.approx(wanted, abs=1e-6)
 
-    for row in excess_table([data]).query("variant == 'own'").itertuples():
-        same(row.judge, "excess", row.excess, row.excess_lo, row.excess_hi)
     for row in bias([data]).itertuples():
         same(row.judge, "equal_opportunity", row.eo, row.eo_lo, row.eo_hi)
         same(row.judge, "no_preference", row.eo_no_preference)
     place = data, data.pairs, choices.HUMAN
-    fitted, _ = scaled.of_pairs(*place)
+    (fitted, _), own = scaled.of_pairs(*place), choices.from_pairs(*place)
     assert all(row["n"] for row in fitted)
-    names = {"gold_gap": "dbg", "harmful": "harmful", "regression_scaled": "regression_scaled"}
-    for row in (*choices.of_judges(choices.from_pairs(*place)), *fitted):
-        if row["statistic"] in names:
-            same(row["judge"], names[row["statistic"]], row["value"])
-    needed = choices.needed(choices.from_pairs(*place)).query("bias == 0.1")
+    names = {"gold_gap": "dbg"} | {one: one for one in ("excess", "harmful", "regression_scaled")}
+    for row in (*choices.of_judges(own), *fitted):
+        if name := names.get(row["statistic"]):
+            same(row["judge"], name, row["value"], row["lo"], row["hi"])
+    needed = choices.needed(own).query("bias == 0.1")
     needed = needed.set_index(["statistic", "judge"])["pairs"]
     for judge, card in cards.items():
         shows, term = card["pairs_to_show_0.1"], card["regression_scaled"]
@@ -137,9 +127,9 @@ def test_a_frame_and_its_file_give_the_same_and_json_what_the_docs_say(tmp_path,
     eo = ann["equal_opportunity"]
     assert eo["value"] == pytest.approx(tp / (tp + fn) - tn / (fp + tn), abs=1e-6)
     assert (eo["human_own"], eo["human_other"], ann["pairs"]) == (tp + fn, fp + tn, 120)
-    last = capsys.readouterr().out.splitlines()[-2:]
-    assert last[0].startswith(f"written by selfpref {selfpref.__version__} on {made['date']}; 200")
-    assert last[1] == f"of mine.jsonl (sha256 {digest})"
+    written, of = capsys.readouterr().out.splitlines()[-2:]
+    assert written.startswith(f"written by selfpref {selfpref.__version__} on {made['date']}; 200")
+    assert of == f"of mine.jsonl (sha256 {digest})"
 
 
 def test_votes_may_stand_beside_and_the_order_may_be_unknown(tmp_path, monkeypatch):
@@ -153,10 +143,8 @@ def test_votes_may_stand_beside_and_the_order_may_be_unknown(tmp_path, monkeypat
     assert numbers(selfpref.read("bare.csv", votes="votes.csv")) == whole
     fewer = selfpref.measure(bare[bare["item"].gt(0)], votes=votes)
     assert fewer.to_dict()["voted_pairs_that_nobody_judged"] == 3
-    alone = selfpref.measure(bare)
-    assert {answer.favours for answer in alone.answers.values()} == {None}
-    assert "has both a vote and a verdict" in alone.answers["ann"].because
-    assert alone.to_dict()["judges"]["ann"]["flips"]["n"] == 120
+    alone = selfpref.measure(bare).to_dict()["judges"]["ann"]
+    assert (alone["favours_itself"], alone["flips"]["n"]) == (None, 120)
     one = frame[frame["order"].eq("ab")].drop(columns="order")
     found = selfpref.measure(one).to_dict()["judges"]["ann"]
     assert (found["flips"]["n"], found["first_position"]["n"]) == (0, 0)
@@ -172,9 +160,7 @@ def test_names_match_exactly_then_by_alias_and_are_never_guessed():
     assert joined.to_dict() == selfpref.measure(judgments()).to_dict()
     strange = selfpref.measure(judgments(), alias={"bobb": "bob"}).to_dict()
     assert strange["names_that_match_nothing"] == {"bobb": "bob"}
-    with pytest.raises(SelfprefError, match="both responders are 'bob'"):
-        selfpref.measure(judgments(), alias={"ann": "bob"})
-    stranger = str(selfpref.measure(judgments(judges=("Ann",))))
+    stranger = str(selfpref.measure(judgments(items=2, judges=("Ann",))))
     assert stranger.startswith("cannot tell, because no judge wrote a response that it judged\n\n")
 
 
@@ -186,8 +172,6 @@ def test_one_judge_has_a_card_and_one_that_wrote_nothing_has_agreement_and_posit
     frame.loc[frame["item"].between(5, 9), "label"] = "tie"
     whole, bob = selfpref.measure(frame).to_dict(), selfpref.measure(frame, judge="bob").to_dict()
     assert bob["judges"] == {"bob": whole["judges"]["bob"]}
-    with pytest.raises(SelfprefError, match="--judge bop: no such judge, there are ann, bob, cat"):
-        selfpref.measure(frame, judge="bop")
     other = whole["judges_without_own_responses"]["dan"]
     assert 0 < other["agreement"]["n"] <= 180
     assert other["flips"]["n"] == 180
@@ -195,8 +179,8 @@ def test_one_judge_has_a_card_and_one_that_wrote_nothing_has_agreement_and_posit
     card = whole["judges"]["ann"]
     counts = ("pairs", "voted", "human_ties", "no_verdict")
     assert [card[name] for name in counts] == [120, 120, 10, 10]
-    reversed_ = card["reversals"]["value"] * card["reversals"]["n"]
-    assert card["judge_ties"] == pytest.approx(6 + reversed_, abs=1e-3)
+    reversals = card["reversals"]
+    assert card["judge_ties"] == pytest.approx(6 + reversals["value"] * reversals["n"], abs=1e-3)
     assert sum(card["cells"].values()) <= 94
 
 
@@ -232,28 +216,16 @@ def test_the_examples_of_the_docstrings():
         assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize("option", ["--json", "--html"])
-@pytest.mark.parametrize("place", ["results", "mine.csv", "mine.csv/card"])
-def test_no_output_replaces_a_folder_or_what_is_read(mine, capsys, option, place):
-    Path("results").mkdir()
-    before = mine.read_bytes()
-    assert main(["measure", "mine.csv", option, place]) == 1
-    assert capsys.readouterr().err.startswith(f"error: {place}: ")
-    assert mine.read_bytes() == before
-
-
 def test_a_line_a_judge_comes_first_and_the_page_says_what_the_text_says(mine, capsys):
     judgments(items=30, judges=("ann", "bob", "guest")).to_csv(mine, index=False)
     shown = []
-    for option in (["--html", "card.html"], ["--brief"]):
-        assert main(["measure", "mine.csv", *option]) == 0
-        shown.append(
-            [re.split(r"\s{2,}|: ", line) for line in capsys.readouterr().out.splitlines()]
-        )
+    for option in ("--html=card.html", "--brief"):
+        assert main(["measure", "mine.csv", option]) == 0
+        told = capsys.readouterr().out.splitlines()
+        shown.append([re.split(r"\s{2,}|: ", line) for line in told])
     text, brief = shown
     assert text[: len(brief)] == brief
     assert brief[0] == ["judge", "answer", "EO", "a person's EO", "its own term"]
-    assert [row[0] for row in brief[1:3]] == ["ann", "bob"]
     assert re.fullmatch(r"[+-]\d\.\d\d \[.*", brief[1][2])
     page = re.sub("</?strong>", "", Path("card.html").read_text())
     parts = [part.replace("'", "&#39;") for line in text for part in line if part.strip("=")]
@@ -271,31 +243,37 @@ def test_hostile_names_are_text_and_nothing_is_fetched():
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("content", "told"),
     [
-        ("f.csv", TABLE.encode("latin-1"), "f.csv, line 3: 'utf-8' codec"),
-        ("f.jsonl", "[1, 2]\n", "f.jsonl, entry 1: 1 is not a JSON object"),
-        ("f.jsonl", "", "f.jsonl: no record; is the file empty?"),
-        ("f.txt", "model;vote\nx;3\n", "f.txt: of no known format; it has the fields 'model'"),
+        (TABLE, ", line 3: 'utf-8' codec"),
+        ("[1, 2]\n", ", entry 1: 1 is not a JSON object"),
+        ("", ": no record; is the file empty?"),
+        ("model;vote\nx;3\n", ": of no known format; it has the fields 'model'"),
     ],
 )
-def test_a_bad_file_is_told_where_and_what_to_do(mine, capsys, name, content, told):
-    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert main(["measure", name]) == 1
+def test_a_bad_file_is_told_where_and_what_to_do(mine, capsys, content, told):
+    Path("f.txt").write_bytes(content.encode("latin-1"))
+    assert main(["measure", "f.txt"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"error: {told}")
+    assert said.startswith(f"error: f.txt{told}")
     assert said.count("\n") <= 2
 
 
-def test_votes_on_other_items_and_a_file_given_twice_are_refused(mine, capsys):
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("--votes=votes.csv", "votes.csv, line 2: item 'other', as all of the votes, is not"),
+        *((one, "mine.csv: given twice") for one in ("mine.csv", "--votes=mine.csv")),
+        *((one, "mine.csv: given twice") for one in ("--json=mine.csv", "--html=mine.csv")),
+        ("--json=mine.csv/card", "mine.csv/card: "),
+    ],
+)
+def test_other_votes_a_file_given_twice_and_output_over_what_is_read(mine, capsys, given, told):
     pd.read_csv(mine).assign(item="other").to_csv("votes.csv", index=False)
-    for given, told in (
-        (["--votes", "votes.csv"], "votes.csv, line 2: item 'other', as all of the votes, is not"),
-        (["--votes", "mine.csv"], "mine.csv: given twice, so that all in it would"),
-        (["mine.csv"], "mine.csv: given twice, so that all in it would"),
-    ):
-        assert main(["measure", "mine.csv", *given]) == 1
-        assert capsys.readouterr().err.startswith(f"error: {told}")
+    before = mine.read_bytes()
+    assert main(["measure", "mine.csv", given]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {told}")
+    assert mine.read_bytes() == before
 
 
 def test_columns_may_have_other_names(mine, capsys):
@@ -311,9 +289,6 @@ def test_standard_input_is_read_and_several_files_are_one_set(mine, monkeypatch)
     wanted, frame = numbers(selfpref.read(mine)), pd.read_csv(mine)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(mine.read_bytes())))
     assert numbers(selfpref.read("-")) == wanted
-    half = frame["item"].lt(10)
-    frame[half].to_csv("one.csv", index=False)
-    frame[~half].to_json("two.jsonl", orient="records", lines=True)
-    found = selfpref.read("one.csv", "two.jsonl")
-    assert numbers(found) == wanted
-    assert list(found.to_dict()["made"]["files"]) == ["one.csv", "two.jsonl"]
+    frame[:100].to_csv("one.csv", index=False)
+    frame[100:].to_json("two.jsonl", orient="records", lines=True)
+    assert numbers(selfpref.read("one.csv", "two.jsonl")) == wanted

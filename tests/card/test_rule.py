@@ -3,17 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from test_measured import FOUR, PAIR, judgments
+from test_measured import FOUR, judgments
 
 import selfpref
-from selfpref.card import measured
 from selfpref.card.rule import answer, matters
-
-
-@pytest.fixture(autouse=True)
-def _few_resamples(monkeypatch):
-    monkeypatch.setattr(measured, "RESAMPLES", 300)
-
 
 # Its own wins half of its pairs: what matters is 0.1 there.
 SHARES = {"harmful": 0.2, "neutral": 0.5, "legitimate": 0.8}
@@ -22,14 +15,12 @@ NEAR_0, ABOVE_0 = (0.0, -0.05, 0.05), (0.2, 0.1, 0.3)
 
 
 def rows(own=10, other=10, b=None, beyond=None):
-    def row(found, **more):
-        value, lo, hi = found or (np.nan,) * 3
-        return {"value": value, "lo": lo, "hi": hi, "n": 50 if found else 0, "reason": WHY} | more
-
-    sides = {"n_human_own": own, "n_human_other": other}
-    found = {"equal_opportunity": row((0.9, 0.8, 1.0), **sides), "regression_scaled": row(b)}
-    found |= {"beyond_no_preference": row(beyond)}
-    return pd.DataFrame(found | {name: row((share,) * 3) for name, share in SHARES.items()}).T
+    shown = {name: (share,) * 3 for name, share in SHARES.items()}
+    shown |= {"equal_opportunity": (0.9, 0.8, 1.0)}
+    shown |= {"regression_scaled": b, "beyond_no_preference": beyond}
+    found = [[*(one or (np.nan,) * 3), 50 if one else 0] for one in shown.values()]
+    found = pd.DataFrame(found, [*shown], ["value", "lo", "hi", "n"])
+    return found.assign(reason=WHY, n_human_own=own, n_human_other=other)
 
 
 def said_of(design, own=0.05, other=0.0, person=0.3, sharper=0.1, place=None):
@@ -61,10 +52,7 @@ def test_the_regression_decides_where_there_are_several_judges(b, other, favours
         ({"own": 9}, "only 9 of its pairs; 10 are needed: add pairs with weaker opponents"),
         ({"other": 9}, "only 9 of its pairs; 10 are needed: add pairs with stronger opponents"),
         ({"own": 0, "other": 0}, "no pair with its own response has both a vote and a verdict"),
-        (
-            {"b": (0.05, -0.05, 0.15)},
-            "which would matter, is ruled out; these data could show 0.14",
-        ),
+        ({"b": (0.05, -0.05, 0.15)}, "is ruled out; these data could show 0.14"),
         ({"beyond": ABOVE_0}, "it lies +0.20 [+0.10, +0.30] above a person in its place"),
         ({}, f"{WHY}, and {WHY}"),
     ],
@@ -123,29 +111,14 @@ def test_one_order_of_a_judge_that_takes_the_first_convicts_nobody():
     """No taste for itself is planted, and whose name sorts first is always read first."""
     frame = judgments(items=150, judges=FOUR, responders=FOUR).query("order == 'ab'")
     taken = np.random.default_rng(2).random(len(frame)) < 0.4
-    found = selfpref.measure(frame.assign(verdict=frame["verdict"].mask(taken, "a")))
+    frame["verdict"] = frame["verdict"].mask(taken, "a")
+    found = selfpref.measure(frame, resamples=300)
     assert {found.answers[name].favours for name in FOUR} == {None}
     assert "ask in both orders" in str(found)
 
 
-def test_a_fair_judge_of_better_responses_is_not_accused():
-    """Its EO is far from 0 because its responses win, and so is every judge's towards them."""
-    found = selfpref.measure(judgments({"ann": 1.5}, items=150, judges=FOUR, responders=FOUR))
-    assert found.answers["ann"].favours is True
-    assert {found.answers[name].favours for name in FOUR[1:]} <= {False, None}
-    frame = judgments(items=150, judges=FOUR, responders=FOUR)
-    better, rng = frame["responder_a"].eq("ann"), np.random.default_rng(3)
-    for column in ("label", "verdict"):
-        swapped = better & frame[column].eq("b") & (rng.random(len(frame)) < 0.6)
-        frame[column] = frame[column].mask(swapped, "a")
-    # One vote an annotator: the swap must not contradict itself.
-    frame["label"] = frame.groupby([*PAIR, "annotator"])["label"].transform("first")
-    found = selfpref.measure(frame)
-    assert found.to_dict()["judges"]["ann"]["equal_opportunity"]["value"] > 0.3
-    assert {found.answers[name].favours for name in FOUR} <= {False, None}
-
-
 def test_a_judge_alone_that_errs_more_than_people_is_not_acquitted():
-    frame, rng = judgments(items=150, judges=("cat",)), np.random.default_rng(2)
-    found = selfpref.measure(frame.assign(verdict=rng.choice(["a", "b"], len(frame))))
+    frame = judgments(items=150, judges=("cat",))
+    frame["verdict"] = np.random.default_rng(2).choice(["a", "b"], len(frame))
+    found = selfpref.measure(frame, resamples=300)
     assert "it errs more than people do" in found.answers["cat"].because

@@ -20,6 +20,8 @@ The real files after which these small ones are made, with what was found in the
 """
 
 import json
+from functools import partial
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -46,17 +48,25 @@ VERSUS = "answer_x-vs-answer_y-1-gpt-4-reviewer_threeclass.jsonl"
 HARD = {"uid": "u", "category": "hard_prompt", "judge": "z", "model": "x", "baseline": "y"}
 
 
-def read(path, *records, wanted="auto", judges=(), voted=False):
-    path.parent.mkdir(parents=True, exist_ok=True)
+refused = partial(pytest.raises, SelfprefError)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name, *records):
+    (path := Path(name)).parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(records) if path.suffix == ".json" else lines(*records))
-    found = tables_of(judgments.read(path, wanted, judges, voted=voted), "d", "wataoka")
-    for name, frame in found.items():
-        tables.validate(frame, name, "d")
+    return path
+
+
+def read(*records, name="f.jsonl", **how):
+    found = tables_of(judgments.read(write(name, *records), **how), "d", "wataoka")
+    for table, frame in found.items():
+        tables.validate(frame, table, "d")
     return found
-
-
-def own(tmp_path, *records):
-    return read(tmp_path / "mine.jsonl", *records)
 
 
 def verdicts(found):
@@ -65,34 +75,31 @@ def verdicts(found):
     return [(list(candidates), *rest) for candidates, *rest in rows]
 
 
-def last(path, record, key, *changes):
+def last(record, key, *changes, name="f.jsonl"):
     """Choice and status of the last verdict of each record; the key holds the item."""
     rows = [record | {key: f"{n}"} | change for n, change in enumerate(changes)]
-    found = read(path, *rows)["verdicts"].drop_duplicates("item_id", keep="last")
+    found = read(*rows, name=name)["verdicts"].drop_duplicates("item_id", keep="last")
     return [tuple(row) for row in found[["choice", "status"]].fillna("").values]
 
 
-def test_the_order_puts_candidates_and_probabilities_as_presented(tmp_path):
+def test_the_order_puts_candidates_and_probabilities_as_presented():
     row = ROW | {"order": "ba", "verdict": "", "probability_a": 0.6, "probability_b": 0.3}
-    verdict = own(tmp_path, row)["verdicts"].iloc[0]
+    verdict = read(row)["verdicts"].iloc[0]
     columns = ["candidates", "probabilities", "mass", "choice"]
     assert verdict[columns].tolist() == [["y", "x"], [0.3, 0.6], pytest.approx(0.9), "x"]
     # Labels and verdicts may name responders.
-    found = own(tmp_path, ROW | {"label": "y", "verdict": "x"})
+    found = read(ROW | {"label": "y", "verdict": "x"})
     assert found["labels"]["label"].tolist() == ["b"]
     assert found["verdicts"]["choice"].tolist() == ["x"]
     # No verdict is missing, and no tie.
-    changes = ({"verdict": ""}, NOTHING, NOTHING | {"verdict": "a"})
-    missing = last(tmp_path / "f.jsonl", ROW, "item", *changes)
-    assert missing == [("", "unparsable"), ("", "low-mass"), ("", "low-mass")]
+    missing = last(ROW, "item", {"verdict": ""}, NOTHING, NOTHING | {"verdict": "a"})
+    assert missing == [("", "unparsable"), *[("", "low-mass")] * 2]
 
 
-def test_only_the_judges_wanted_are_read(tmp_path):
-    (path := tmp_path / "mine.jsonl").write_text(lines(ROW, ROW | {"judge": "z"}))
+def test_only_the_judges_wanted_are_read():
+    path = write("f.jsonl", ROW, ROW | {"judge": "z"})
     found = datasets.read("mine", entry("wataoka", "pairs", ["z"]), path)
     assert found["verdicts"]["judge"].tolist() == ["z"]
-    with pytest.raises(SelfprefError, match=r"datasets\.mine\.judges: 'y' is unknown; choose of x"):
-        datasets.read("mine", entry("wataoka", "pairs", ["y"]), path)
 
 
 @pytest.mark.parametrize(
@@ -111,155 +118,138 @@ def test_only_the_judges_wanted_are_read(tmp_path):
         ({"probability_a": "nan", "probability_b": 0.7}, "probability_a 'nan' is no number"),
         ({"probability_a": 0.7}, "give two from 0 to 1"),
         ({"probability_a": 0.9, "probability_b": 0.1}, "'b' contradicts the probabilities"),
-        ({"repeat": "once"}, "repeat 'once' is no number"),
         ({"item": "one\ntwo"}, r"item 'one\ntwo'; fill or rename it"),
     ],
 )
-def test_a_bad_value_is_named_with_its_line(tmp_path, change, told):
-    with pytest.raises(SelfprefError) as failure:
-        own(tmp_path, ROW, ROW | {"item": 2} | change)
-    assert str(failure.value).startswith(f"{tmp_path / 'mine.jsonl'}, line 2: ")
+def test_a_bad_value_is_named_with_its_line(change, told):
+    with refused() as failure:
+        read(ROW, ROW | {"item": 2} | change)
+    assert str(failure.value).startswith("f.jsonl, line 2: ")
     assert told in str(failure.value)
-    assert len(str(failure.value).splitlines()) == 1
+    assert "\n" not in str(failure.value)
 
 
-def test_what_stands_twice_is_refused_unless_numbered_or_of_another_person(tmp_path):
-    with pytest.raises(SelfprefError, match="line 2: the same item, pair, judge and order as"):
-        own(tmp_path, ROW, ROW)
-    assert len(own(tmp_path, ROW, ROW | {"repeat": 1})["verdicts"]) == 2
+def test_what_stands_twice_is_refused_unless_numbered_or_of_another_person():
+    with refused(match="line 2: the same item, pair, judge and order as"):
+        read(ROW, ROW)
+    assert len(read(ROW, ROW | {"repeat": 1})["verdicts"]) == 2
     other = ROW | {"order": "ba", "label": "b"}
-    with pytest.raises(SelfprefError, match=r"contradicts .*line 1"):
-        own(tmp_path, ROW, other)
-    two = own(tmp_path, ROW | {"annotator": "p"}, other | {"annotator": "q"})
+    with refused(match=r"contradicts .*line 1"):
+        read(ROW, other)
+    two = read(ROW | {"annotator": "p"}, other | {"annotator": "q"})
     assert len(two["labels"]) == 2
     # A vote repeated with every verdict counts once, and a verdict beside several votes.
     swapped = {"responder_a": "y", "responder_b": "x", "label": "b", "order": "ab"}
-    assert len(own(tmp_path, ROW, ROW | swapped)["labels"]) == 1
+    assert len(read(ROW, ROW | swapped)["labels"]) == 1
     people = [ROW | {"annotator": who, "label": of} for who, of in (("p", "a"), ("q", "b"))]
-    found = own(tmp_path, *people)
+    found = read(*people)
     assert (len(found["labels"]), len(found["verdicts"])) == (2, 1)
-    with pytest.raises(SelfprefError, match="the same item, pair, judge and order"):
-        own(tmp_path, *people, people[0])
+    with refused(match="the same item, pair, judge and order"):
+        read(*people, people[0])
 
 
-@pytest.mark.parametrize(
-    ("name", "write", "how"),
-    [
-        ("f.json", "to_json", {"orient": "records"}),
-        ("f.jsonl.gz", "to_json", {"orient": "records", "lines": True}),
-        ("f.csv.gz", "to_csv", {"index": False}),
-        ("f.txt", "to_csv", {"index": False, "sep": "\t"}),
-        ("f.parquet", "to_parquet", {}),
-    ],
-)
-def test_rows_are_the_same_in_every_kind_of_file_and_one_cut_short_is_told(
-    tmp_path, name, write, how
-):
+@pytest.mark.parametrize("name", ["f.json", "f.jsonl.gz", "f.csv.gz", "f.txt", "f.parquet"])
+def test_rows_are_the_same_in_every_kind_of_file_and_one_cut_short_is_told(name):
     """A response may be a megabyte long."""
     rows = [ROW | {"text_a": "x" * 2**20}, ROW | {"order": "ba", "verdict": "tie"}]
-    (tmp_path / "wanted.jsonl").write_text(lines(*rows))
-    getattr(pd.DataFrame(rows), write)(tmp_path / name, **how)
-    found, wanted = (
-        judgments.read(tmp_path / one, texts=True).drop(columns="place")
-        for one in (name, "wanted.jsonl")
-    )
+    frame, path = pd.DataFrame(rows), Path(name)
+    if ".json" in name:
+        frame.to_json(name, orient="records", lines="jsonl" in name)
+    elif name == "f.parquet":
+        frame.to_parquet(name)
+    else:
+        frame.to_csv(name, index=False, sep="," if "csv" in name else "\t")
+    wanted = judgments.read(write("wanted.jsonl", *rows), texts=True).drop(columns="place")
+    found = judgments.read(path, texts=True).drop(columns="place")
     pd.testing.assert_frame_equal(found, wanted)
-    (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-12])
-    with pytest.raises(SelfprefError, match="give a whole file") as refused:
-        judgments.read(tmp_path / name)
-    assert len(str(refused.value).splitlines()) == 1
-    assert str(refused.value).startswith(f"{tmp_path / name}")
+    assert found["text_a"][0] == rows[0]["text_a"]
+    path.write_bytes(path.read_bytes()[:-12])
+    with refused(match=f"^{name}.*give a whole file") as failure:
+        judgments.read(path)
+    assert "\n" not in str(failure.value)
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(SelfprefError, match="correct the path or `source`"):
-        judgments.read(tmp_path / "no.jsonl")
-    with pytest.raises(SelfprefError, match="a folder without review files"):
-        judgments.read(tmp_path)
+def test_a_missing_file_is_named():
+    with refused(match="correct the path or `source`"):
+        judgments.read(Path("no.jsonl"))
 
 
-def test_fastchat_plays_two_games_in_two_orders(tmp_path):
-    found = read(tmp_path / "f.jsonl", GAME)
+def test_fastchat_plays_two_games_in_two_orders():
+    found = read(GAME)
     assert verdicts(found) == [(["x", "y"], "x", "ok", True), (["y", "x"], "tie", "ok", True)]
     assert found["verdicts"]["judge"].tolist() == ["x", "x"]
     assert found["items"][["item_id", "cluster"]].values.tolist() == [["d/81/2", "d/81"]]
     # An error is missing and no tie.
     second = [("error", "$ERROR$"), ("error", "Both are fine."), (None, None)]
     games = [{"g2_winner": winner, "g2_judgment": text} for winner, text in second]
-    missing = last(tmp_path / "f.jsonl", GAME, "question_id", *games)
+    missing = last(GAME, "question_id", *games)
     assert missing == [("", "failed"), ("", "unparsable"), ("", "failed")]
 
 
-def test_arenas_winners_people_and_judges(tmp_path):
+def test_arenas_winners_people_and_judges():
     """One release has a column for each winner."""
-    assert verdicts(read(tmp_path / "f.jsonl", BATTLE)) == [(["x", "y"], "y", "ok", False)]
+    assert verdicts(read(BATTLE)) == [(["x", "y"], "y", "ok", False)]
     winners = [{"winner": one} for one in ("tie (inconsistent)", "both_bad", "error", None)]
-    found = last(tmp_path / "f.jsonl", BATTLE, "question_id", *winners)
+    found = last(BATTLE, "question_id", *winners)
     assert found == [("tie", "ok"), ("tie", "ok"), ("", "failed"), ("", "unparsable")]
     people = ["human", "arena_user_973", "expert_17", "author_2"]
     rows = [BATTLE | {"judge": name} for name in [*people, "gpt-4"]]
-    found = read(tmp_path / "battles.jsonl", *rows)
+    found = read(*rows)
     assert found["labels"]["annotator"].tolist() == people
     assert found["verdicts"]["judge"].tolist() == ["gpt-4"]
+    # Every row of a voter counts.
+    rows = [BATTLE, BATTLE | {"winner": "model_a"}, BATTLE | {"winner": None}]
+    votes = read(*rows, voted=True)["labels"][["annotator", "label", "repeat"]]
+    assert votes.values.tolist() == [["z", "b", 0], ["z", "a", 1]]
     told = {"winner_model_a": 0, "winner_model_b": "1", "winner_tie": 0}
     battle = {"id": "q", "model_a": "x", "model_b": "y"} | told
-    assert read(tmp_path / "v.jsonl", battle, voted=True)["labels"]["label"].tolist() == ["b"]
-    with pytest.raises(SelfprefError, match="winner 'no winner, or several'"):
-        read(tmp_path / "v.jsonl", battle | dict.fromkeys(told, 1), voted=True)
+    assert read(battle, voted=True)["labels"]["label"].tolist() == ["b"]
+    with refused(match="winner 'no winner, or several'"):
+        read(battle | dict.fromkeys(told, 1), voted=True)
 
 
-def test_every_row_of_a_voter_counts_and_an_empty_vote_does_not(tmp_path):
-    rows = [BATTLE, BATTLE | {"winner": "model_a"}, BATTLE | {"winner": None}]
-    found = read(tmp_path / "votes.jsonl", *rows, voted=True)
-    assert found["labels"][["label", "repeat"]].values.tolist() == [["b", 0], ["a", 1]]
-    # Or in the columns of the user's own.
-    row = {"item": 1, "responder_a": "x", "responder_b": "y", "label": "y"}
-    found = read(tmp_path / "votes.jsonl", row, row | {"label": "tie"}, voted=True)
-    assert found["labels"]["label"].tolist() == ["b", "tie"]
-
-
-def test_preferences_of_alpaca_eval(tmp_path):
+def test_preferences_of_alpaca_eval():
     changes = [{"preference": one} for one in (1, 2, 1.5, 0.0, None, -1)]
-    found = last(tmp_path / "f.json", ANNOTATION, "instruction", *changes)
+    found = last(ANNOTATION, "instruction", *changes)
     assert found == [("x", "ok"), ("y", "ok"), *[("tie", "ok")] * 2, *[("", "unparsable")] * 2]
     # One instruction is one item, whoever followed it.
     other = ANNOTATION | {"generator_2": "w", "preference": 1.75}
-    found = read(tmp_path / "f.json", ANNOTATION, other)
+    found = read(ANNOTATION, other)
     assert len(found["items"]) == 1
     assert verdicts(found) == [(["x", one], one, "ok", False) for one in "yw"]
     assert [*found["verdicts"]["probabilities"]] == [None, [0.25, 0.75]]
 
 
-def test_scores_names_and_folders_of_reviews(tmp_path):
+def test_scores_names_and_folders_of_reviews():
     scores = [{"score": one} for one in (1, 2, 3, [7, 8], [8, 7], [8, 8], -1, [-1, -1])]
-    found = last(tmp_path / "ratings-gpt-4" / VERSUS, REVIEW, "question_id", *scores)
+    found = last(REVIEW, "question_id", *scores, name=f"ratings-gpt-4/{VERSUS}")
     assert [choice for choice, _ in found] == ["x", "y-1", "tie", "y-1", "x", "tie", "", ""]
     assert {status for choice, status in found if not choice} == {"unparsable"}
-    with pytest.raises(SelfprefError, match="give --judge NAME"):
-        read(tmp_path / VERSUS, REVIEW)
+    with refused(match="give --judge NAME"):
+        read(REVIEW, name=VERSUS)
     # Questions of another benchmark are messages.
     row = {name: value for name, value in REVIEW.items() if name != "question_id"}
-    found = read(tmp_path / VERSUS, row | {"message_id": "m"}, judges=["gpt-4"])
+    found = read(row | {"message_id": "m"}, name=VERSUS, judges=["gpt-4"])
     assert found["items"]["item_id"].tolist() == ["d/m"]
     assert verdicts(found) == [(["x", "y-1"], "x", "ok", True)]
     # People vote more than once.
-    top = tmp_path / "top"
-    read(top / "ratings-gpt-4" / VERSUS, REVIEW)
-    read(top / "ratings-human" / VERSUS.replace("gpt-4", "human"), *[REVIEW | {"score": 2}] * 3)
-    found = tables_of(judgments.read(top), "d", "wataoka")
+    write(f"top/ratings-gpt-4/{VERSUS}", REVIEW)
+    people = VERSUS.replace("gpt-4", "human")
+    write(f"top/ratings-human/{people}", *[REVIEW | {"score": 2}] * 3)
+    found = tables_of(judgments.read(Path("top")), "d", "wataoka")
     assert found["labels"][["label", "repeat"]].values.tolist() == [["b", 0], ["b", 1], ["b", 2]]
     assert found["verdicts"]["judge"].tolist() == ["gpt-4"]
 
 
-def test_arena_hard_reads_the_baseline_first_and_then_the_model(tmp_path):
+def test_arena_hard_reads_the_baseline_first_and_then_the_model():
     first = {"score": "A>>B", "judgment": {}}
     games = [{"games": [first, {"score": one}]} for one in ("A=B", "A<<B", "A>B>A")]
-    found = last(tmp_path / "f.jsonl", HARD, "uid", *games, {"games": [first]})
+    found = last(HARD, "uid", *games, {"games": [first]})
     assert found == [("tie", "ok"), ("y", "ok"), ("", "unparsable"), ("", "failed")]
     # The first version leaves its baseline out.
     old = {"question_id": "q", "model": "x", "judge": "z", "games": [first, first]}
     for record, baseline in ((HARD | {"games": [first, first]}, "y"), (old, "gpt-4-0314")):
-        rows = verdicts(read(tmp_path / "f.jsonl", record))
+        rows = verdicts(read(record))
         both = ([baseline, "x"], baseline, "ok", True), (["x", baseline], "x", "ok", True)
         assert rows == [*both]
 
@@ -273,17 +263,17 @@ def test_arena_hard_reads_the_baseline_first_and_then_the_model(tmp_path):
         ("ratings-z/a-vs-b-z-reviewer.jsonl", REVIEW | {"score": 7}, "line 1: score 7; give 1"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(tmp_path, name, record, told):
-    with pytest.raises(SelfprefError, match=f"{name}, {told}"):
-        read(tmp_path / name, record)
+def test_what_is_wrong_is_named_with_its_place(name, record, told):
+    with refused(match=f"{name}, {told}"):
+        read(record, name=name)
 
 
-def test_a_format_can_be_forced_and_a_later_record_without_a_field_is_named(tmp_path):
+def test_a_format_can_be_forced_and_a_later_record_without_a_field_is_named():
     both = GAME | BATTLE
-    assert len(read(tmp_path / "f.jsonl", both)["verdicts"]) == 2
-    assert len(read(tmp_path / "f.jsonl", both, wanted="arena")["verdicts"]) == 1
-    with pytest.raises(SelfprefError, match=r"pairs needs item, responder_a, responder_b"):
-        read(tmp_path / "f.jsonl", both, wanted="pairs")
+    assert len(read(both)["verdicts"]) == 2
+    assert len(read(both, wanted="arena")["verdicts"]) == 1
+    with refused(match=r"pairs needs item, responder_a, responder_b"):
+        read(both, wanted="pairs")
     short = {name: value for name, value in GAME.items() if name != "g2_winner"}
-    with pytest.raises(SelfprefError, match=r"line 2: no field 'g2_winner'; it needs"):
-        read(tmp_path / "f.jsonl", GAME, short)
+    with refused(match=r"line 2: no field 'g2_winner'; it needs"):
+        read(GAME, short)

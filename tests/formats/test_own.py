@@ -1,5 +1,7 @@
 """A user's own prompts, true scores and perplexities: what they become, and what is refused."""
 
+from pathlib import Path
+
 import pytest
 from conftest import entry, lines
 
@@ -9,16 +11,14 @@ from selfpref.formats import datasets as own
 from selfpref.params import Dataset
 
 ENTRY = Dataset(reader="prompts", source="mine.jsonl")
-DIALOGUE = [
-    {"role": "user", "content": "1 + 1?"},
-    {"role": "assistant", "content": "2"},
-    {"role": "user", "content": "And 1 more?"},
-]
+SAID = [("user", "1 + 1?"), ("assistant", "2"), ("user", "And 1 more?")]
+DIALOGUE = [{"role": role, "content": text} for role, text in SAID]
+# Beside the id 2.
 WRONG = [
-    *({"prompt": "x"}, {"id": 2}, {"id": 2, "prompt": " "}, {"id": 2, "prompt": "x", "promt": "x"}),
-    *({"id": 2, "messages": DIALOGUE[:2]}, {"id": 2, "messages": DIALOGUE[1:]}),
-    {"id": 2, "messages": [{"role": "system", "content": "x"}]},
-    {"id": 2, "prompt": "x", "messages": DIALOGUE},
+    *({}, {"id": "", "prompt": "x"}, {"id": 1, "prompt": "x"}),
+    *({"prompt": " "}, {"prompt": "x", "promt": "x"}, {"prompt": "x", "messages": DIALOGUE}),
+    *({"messages": DIALOGUE[:2]}, {"messages": DIALOGUE[1:]}),
+    {"messages": [{"role": "system", "content": "x"}]},
 ]
 SCORES = "item,responder,step,metric,score\n"
 SCORES += "yor-en/1,gpt-4,0,bleurt-mqm,-5.5\nyor-en/1,gpt-4,1,bleurt-mqm,-2\n"
@@ -30,60 +30,59 @@ READERS = {
 }
 
 
-def items(tmp_path, *records, entry=ENTRY):
-    path = tmp_path / "mine.jsonl"
-    path.write_text(lines(*records))
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def items(*records, entry=ENTRY):
+    (path := Path("mine.jsonl")).write_text(lines(*records))
     return own.prompts("mine", entry, path)["items"]
 
 
-def read(tmp_path, kind, text, judges=None):
+def read(kind, text, judges=None):
     reader, study, table = READERS[kind]
-    (path := tmp_path / "mine.csv").write_text(text)
+    (path := Path("mine.csv")).write_text(text)
     found = reader("mine", entry(study, kind, judges), path)[table]
     return tables.validate(found, table, "mine")
 
 
-def test_a_prompt_or_a_dialogue_is_an_item(tmp_path):
-    found = items(
-        tmp_path,
-        {"id": 7, "prompt": "Why is the sky blue?", "category": "physics"},
-        {"id": "sums", "messages": DIALOGUE, "cluster": "arithmetic"},
-    ).set_index("item_id")
-    assert found.loc["mine/7", "messages"] == [{"role": "user", "content": "Why is the sky blue?"}]
-    assert found.loc["mine/sums", "messages"] == DIALOGUE
+def test_a_prompt_or_a_dialogue_is_an_item():
+    prompt = {"id": 7, "prompt": "Why?", "category": "physics"}
+    found = items(prompt, {"id": "sums", "messages": DIALOGUE, "cluster": "arithmetic"})
+    assert found["item_id"].to_list() == ["mine/7", "mine/sums"]
+    assert found["messages"].to_list() == [[{"role": "user", "content": "Why?"}], DIALOGUE]
     assert found["category"].fillna("").to_list() == ["physics", ""]
     assert list(found["cluster"]) == ["mine/7", "mine/arithmetic"]
 
 
-def test_a_sample_is_drawn_by_id_and_grows(tmp_path):
+def test_a_sample_is_drawn_by_id_and_grows():
     records = [{"id": number, "prompt": f"{number}?"} for number in range(20)]
 
-    def some(size, rows):
-        entry = ENTRY.model_copy(update={"sample": size})
-        return set(items(tmp_path, *rows, entry=entry)["item_id"])
-
-    assert len(some(5, records)) == 5
-    assert some(5, records) < some(8, records[::-1])
+    five, eight = (ENTRY.model_copy(update={"sample": size}) for size in (5, 8))
+    some = {*items(*records, entry=five)["item_id"]}
+    assert len(some) == 5
+    assert some < {*items(*records[::-1], entry=eight)["item_id"]}
 
 
-@pytest.mark.parametrize("record", [{"id": 1, "prompt": "x"}, *WRONG])
-def test_what_is_wrong_with_a_prompt_is_named(tmp_path, record):
+@pytest.mark.parametrize("record", WRONG)
+def test_what_is_wrong_with_a_prompt_is_named(record):
     wanted = r"mine\.jsonl, line 2: give an `id` of its own, and either `prompt` or `messages`"
     with pytest.raises(SelfprefError, match=wanted):
-        items(tmp_path, {"id": 1, "prompt": "a"}, record)
+        items({"id": 1, "prompt": "a"}, {"id": 2} | record)
     with pytest.raises(SelfprefError, match=r"mine\.jsonl: holds no prompt"):
-        items(tmp_path)
+        items()
 
 
-def test_scores_become_truths_and_rows_perplexities(tmp_path):
-    truths = read(tmp_path, "scores", SCORES)[["item_id", "step", "score"]].values
+def test_scores_become_truths_and_rows_perplexities():
+    truths = read("scores", SCORES)[["item_id", "step", "score"]].values
     assert truths.tolist() == [["yor-en/1", 0, -5.5], ["yor-en/1", 1, -2.0]]
     columns = ["judge", "conditional", "sum_nll", "n_tokens", "n_bytes"]
-    rows = read(tmp_path, "perplexities", READ)[columns].values.tolist()
+    rows = read("perplexities", READ)[columns].values.tolist()
     smollm2 = [["smollm2", True, 20.5, 10, 42], ["smollm2", False, 30.0, 10, 42]]
     other = ["other", True, 0.0, 9, 42]
     assert sorted(rows) == sorted([other, *smollm2])
-    assert read(tmp_path, "perplexities", READ, ["other"])[columns].values.tolist() == [other]
+    assert read("perplexities", READ, ["other"])[columns].values.tolist() == [other]
 
 
 @pytest.mark.parametrize(
@@ -99,13 +98,13 @@ def test_scores_become_truths_and_rows_perplexities(tmp_path):
         ("perplexities", READ.replace("\n", ",note\n"), "line 2: unknown column 'note'"),
     ],
 )
-def test_what_is_wrong_with_a_row_is_named(tmp_path, kind, text, told):
+def test_what_is_wrong_with_a_row_is_named(kind, text, told):
     with pytest.raises(SelfprefError, match=f"mine.csv, {told}"):
-        read(tmp_path, kind, text)
+        read(kind, text)
 
 
-def test_a_truth_has_no_judge_and_a_reader_that_read_nothing_is_named(tmp_path):
+def test_a_truth_has_no_judge_and_a_reader_that_read_nothing_is_named():
     with pytest.raises(SelfprefError, match=r"datasets.mine.judges"):
-        read(tmp_path, "scores", SCORES, ["gpt-4"])
+        read("scores", SCORES, ["gpt-4"])
     with pytest.raises(SelfprefError, match=r"datasets.mine.judges: 'nobody'"):
-        read(tmp_path, "perplexities", READ, ["nobody"])
+        read("perplexities", READ, ["nobody"])

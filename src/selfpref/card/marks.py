@@ -13,7 +13,6 @@ The statistic is D of the third judge (`selfpref.statistics.third`). Three judge
 same answers, and two of them have to have written some.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ import pandas as pd
 from selfpref.card.rule import Answer, interval
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import NO_NAMES, refuse, refuse_again, renamed, whole
+from selfpref.formats.records import NO_NAMES, Names, refuse, refuse_again, whole
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.third import ALIKE, BEYOND, BOTH, OWN, SCALES, third_judge
@@ -59,18 +58,14 @@ def answer(third: pd.DataFrame, unit: str = "points") -> Answer:
     return Answer(None, f"{shown}, {apart}", unit=unit)
 
 
-def read(
-    path: Path, alias: Mapping[str, str], columns: Mapping[str, str] = NO_NAMES
-) -> pd.DataFrame:
+def read(path: Path, alias: Names, columns: Names = NO_NAMES) -> pd.DataFrame:
     """The marks of a file: `NAMES`, `MORE`, `score`, `key`, and the place of each row.
 
     Raises:
         SelfprefError: A value is missing or no number, or a mark stands there twice.
     """
-    rows = whole(path, NAMES, ("score", "key"), MORE, columns)
+    rows = whole(path, NAMES, ("score", "key"), MORE, columns, alias)
     refuse(rows, ~rows["key"].between(0, 1), "key {key} is not between 0 and 1; divide by the most")
-    rows = renamed(rows, alias, ("judge", "responder"))
-    refuse_again(rows, NAMES, "the same item, judge and responder as in {before}; keep one row")
     other = "another key of this answer than in {before}; correct one"
     refuse_again(rows.drop_duplicates([*TEXT, "key"]), TEXT, other)
     return rows.assign(task=rows["task"].fillna(""), cluster=rows["cluster"].fillna(rows["item"]))

@@ -6,12 +6,11 @@ dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,0
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,9 +20,17 @@ from selfpref.card.rule import REGRESSION, Answer, Row, answer, detectable
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.records import NO_NAMES, Frames, refuse, renamed, tables_of
+from selfpref.formats.records import (
+    NO_NAMES,
+    PAIR,
+    Frames,
+    Names,
+    Record,
+    refuse,
+    renamed,
+    tables_of,
+)
 from selfpref.statistics import bias, choices, judged, latent, scaled
-from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded
 from selfpref.statistics.judged import STUDY, Judged, Settings
 
@@ -33,7 +40,6 @@ SEED, RESAMPLES = 20241030, 10_000
 STREAM = "judgments"
 # With so many verdicts, resamples are most of the work, and a fifth of them says the same.
 MANY, FEWER = 200_000, 2_000
-PAIR = ["responder_a", "responder_b"]
 STATISTICS = (
     *("equal_opportunity", "beyond_no_preference", "demographic_parity"),
     *("excess", "excess_half_ties", "dbg"),
@@ -44,7 +50,7 @@ POSITIONS = {
     "flips": ("flip_rate", "n_both"),
     "reversals": ("reversal_rate", "n_both"),
 }
-NOBODY: dict[str, Any] = {"value": None, "lo": None, "hi": None, "n": 0}
+NOBODY: Record = {"value": None, "lo": None, "hi": None, "n": 0}
 UNVOTED = NOBODY | {"reason": "people voted on no pair that it decides"}
 UNKNOWN_ORDER = NOBODY | {"reason": "the file does not say which response was read first"}
 
@@ -52,7 +58,7 @@ UNKNOWN_ORDER = NOBODY | {"reason": "the file does not say which response was re
 def _nearly(name: str, known: Sequence[str]) -> str | None:
     """The name among these that is nearly this one, or None; to be suggested, never taken."""
     lowered = {other.lower(): other for other in known}
-    found = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)
+    found = get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
     # `gpt-4` and `gpt-4-generations` share too little of their length to be close.
     found += [other for other in lowered if name.lower() in other or other in name.lower()]
     return lowered[found[0]] if found else None
@@ -63,7 +69,7 @@ def measure(
     *,
     judge: str | None = None,
     votes: pd.DataFrame | None = None,
-    alias: Mapping[str, str] | None = None,
+    alias: Names | None = None,
     name: str = "judgments",
     resamples: int | None = None,
 ) -> Card:
@@ -94,7 +100,7 @@ def measure(
     1.0
     """
     rows = judgments.of_frame(frame, "frame")
-    more = None if votes is None else judgments.of_frame(votes, "votes", voted=True)
+    more = [] if votes is None else [judgments.of_frame(votes, "votes", voted=True)]
     return of_rows(rows, more, judge, alias or {}, name, resamples)
 
 
@@ -112,8 +118,8 @@ def read(
     judge: str | None = None,
     votes: Path | str | None = None,
     wanted: str = judgments.AUTO,
-    alias: Mapping[str, str] = NO_NAMES,
-    columns: Mapping[str, str] = NO_NAMES,
+    alias: Names = NO_NAMES,
+    columns: Names = NO_NAMES,
 ) -> Card:
     """What files of judgments, or a file of marks, show.
 
@@ -133,22 +139,22 @@ def read(
     with TemporaryDirectory(prefix="selfpref-") as scratch:
         files = [_kept(path, scratch) for path in given]
         digests = {
-            path.name: sha256(file.read_bytes()).hexdigest()[:16]
-            for path, file in zip(given, files, strict=True)
+            file.name: sha256(file.read_bytes()).hexdigest()[:16]
+            for file in files
             if file.is_file()
         }
-        voted = None if votes is None else files.pop()
+        files, voted = files[: len(paths)], files[len(paths) :]
         if "marks" in [judgments.recognised(file, wanted, columns) for file in files]:
             if len(given) > 1:
                 raise SelfprefError("marks have a key, and no votes: give one file, and no --votes")
             rows = marks.read(files[0], alias, columns)
-            bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
-            found = marks.measure(rows, name, judge, bootstrap.within(STREAM))
+            bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED).within(STREAM)
+            found = marks.measure(rows, name, judge, bootstrap)
         else:
             whom = judgments.called([judge] if judge else [], alias)
             parts = [judgments.read(file, wanted, whom, columns=columns) for file in files]
             rows = pd.concat(parts, ignore_index=True)
-            more = None if voted is None else judgments.read(voted, voted=True)
+            more = [judgments.read(file, voted=True) for file in voted]
             found = of_rows(rows, more, judge, alias, name)
     options = [f"--alias {old}={new}" for old, new in alias.items()]
     options += [f"--columns {one}={there}" for one, there in columns.items()]
@@ -159,23 +165,23 @@ def read(
 
 def of_rows(
     rows: pd.DataFrame,
-    votes: pd.DataFrame | None,
+    more: Sequence[pd.DataFrame],
     judge: str | None,
-    alias: Mapping[str, str],
+    alias: Names,
     name: str,
     resamples: int | None = None,
 ) -> Card:
-    """As `measure`, of gathered rows; `resamples` where not as many as for a user's file.
+    """As `measure`, of gathered rows, and `more` of votes alone.
 
     Raises:
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
-    votes = rows[:0] if votes is None else votes
+    votes = pd.concat([rows[:0], *more], ignore_index=True)
     strange = ~votes["item"].isin(rows["item"])
     told = "item {item}, as all of the votes, is not among the judgments; give both the same ids"
     refuse(votes, strange & strange.all(), told)
     whole = pd.concat([rows, votes], ignore_index=True)
-    names = names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
+    names = bias.names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
     unmatched = {given: _nearly(given, names) for given in alias if given not in names}
     whole = renamed(whole, alias)
     made = tables_of(whole, STREAM, STUDY)
@@ -184,30 +190,29 @@ def of_rows(
         refuse(whole, whole["item"].notna(), f"{reason}, and votes alone as --votes")
     data = of_tables(made, resamples)
     wanted = chosen(alias.get(judge or "", judge), data.readers)
-    strangers = names_of(*(whole[column][len(rows) :] for column in PAIR))
-    known = {*data.responders, *data.readers}
-    unmatched |= {one: _nearly(one, data.responders) for one in strangers if one not in known}
+    voters = bias.names_of(*(whole[column][len(rows) :] for column in PAIR))
+    strangers = [one for one in voters if one not in {*data.responders, *data.readers}]
+    unmatched |= {one: _nearly(one, data.responders) for one in strangers}
     voted, read = made["labels"].set_index(["item_id", *PAIR]), data.pairs.set_index(bias.PAIR)
-    frames = _frames(data)
-    of = {
-        one: {name: rows[rows["judge"].eq(one)] for name, rows in frames.items()} for one in wanted
-    }
-    own = {one: of_judge(data, of[one], one) for one in data.judges if one in wanted}
-    numbers: dict[str, Any] = {
+    frames, answers, own, without = _frames(data), {}, {}, {}
+    for one in wanted:
+        mine = {kind: frame[frame["judge"].eq(one)] for kind, frame in frames.items()}
+        if one in data.judges:
+            answers[one], own[one] = of_judge(data, mine, one)
+        else:
+            nearest = {"nearest_responder": _nearly(one, data.responders)}
+            without[one] = nearest | others(mine, "all")
+    numbers: Record = {
         "name": name,
-        "judges": {one: card for one, (_, card) in own.items()},
-        "judges_without_own_responses": {
-            one: {"nearest_responder": _nearly(one, data.responders), **others(of[one], "all")}
-            for one in wanted
-            if one not in own
-        },
+        "judges": own,
+        "judges_without_own_responses": without,
         "responders": data.responders,
         "names_that_match_nothing": unmatched,
         "voted_pairs_that_nobody_judged": len(voted.index.difference(read.index, sort=False)),
         "labels_are_a_key": data.keyed,
         "made": made_by(data.bootstrap),
     }
-    return Card({one: told for one, (told, _) in own.items()}, numbers)
+    return Card(answers, numbers)
 
 
 def of_tables(made: Frames, resamples: int | None = None) -> Judged:
@@ -227,7 +232,7 @@ def _sharper(data: Judged, judge: str) -> float:
     person, itself = cells.sum(axis=0)
     if bias.too_few(person):
         return np.nan
-    return float((itself[[0, 3]] - person[[0, 3]]).sum() / len(cells))
+    return float((itself - person)[[0, 3]].sum() / len(cells))
 
 
 def _frames(data: Judged) -> Frames:
@@ -240,8 +245,7 @@ def _frames(data: Judged) -> Frames:
         rows += scaled.of_pairs(*place)[0]
     else:
         why = "nobody voted" if several else choices.ALONE
-        keys = [own.row(judge, REGRESSION) for judge in data.judges]
-        rows += [choices.told(key, MISSING, 0, 0, why) for key in keys]
+        rows += [choices.told(own.row(one, REGRESSION), MISSING, 0, 0, why) for one in data.judges]
     return {
         "statistics": choices.table(rows),
         "needed": choices.needed(own).query("bias == 0.1 and statistic != 'demographic_parity'"),
@@ -253,7 +257,7 @@ def _frames(data: Judged) -> Frames:
     }
 
 
-def estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
+def estimate(row: Row, name: str = "", n: str = "n") -> Record:
     """Value, bounds and n of a row.
 
     Args:
@@ -262,13 +266,12 @@ def estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
         n: The column that holds n.
     """
     ends, count = ("value", "lo", "hi"), float(np.nan_to_num(row[n]))
-    values = [float(row[key]) for key in (bounded(name) if name else ends)]
-    finite = [round(value, 6) if np.isfinite(value) else None for value in values]
-    found = dict(zip(ends, finite, strict=True))
-    return found | {"n": int(count) if count.is_integer() else count}
+    values = [round(float(row[key]), 6) for key in (bounded(name) if name else ends)]
+    known = [value if np.isfinite(value) else None for value in values]
+    return dict(zip(ends, known, strict=True)) | {"n": int(count) if count % 1 == 0 else count}
 
 
-def _on_sides(row: Row, name: str = "") -> dict[str, Any]:
+def _on_sides(row: Row, name: str = "") -> Record:
     """The same with the pairs on both human sides, and whether they are too few, or the reason."""
     found = estimate(row, name)
     for side in ("human_own", "human_other"):
@@ -279,14 +282,14 @@ def _on_sides(row: Row, name: str = "") -> dict[str, Any]:
     return found | {"few": bool(row["few"])}
 
 
-def others(mine: Frames, scope: str) -> dict[str, Any]:
+def others(mine: Frames, scope: str) -> Record:
     """What needs no response of the judge's own: agreement and position.
 
     Args:
         mine: A judge's rows of every frame, as `_frames` makes them.
         scope: Of position, on `all` pairs or its `own`.
     """
-    made: dict[str, Any] = {"agreement": UNVOTED, **dict.fromkeys(POSITIONS, UNKNOWN_ORDER)}
+    made: Record = {"agreement": UNVOTED, **dict.fromkeys(POSITIONS, UNKNOWN_ORDER)}
     for row in mine["agreement"].to_dict("records"):
         made["agreement"] = estimate(row, "agreement")
     for row in mine["position"].query("pairs == @scope").to_dict("records"):
@@ -294,7 +297,7 @@ def others(mine: Frames, scope: str) -> dict[str, Any]:
     return made
 
 
-def of_judge(data: Judged, mine: Frames, judge: str) -> tuple[Answer, dict[str, Any]]:
+def of_judge(data: Judged, mine: Frames, judge: str) -> tuple[Answer, Record]:
     """What the rule says of a judge with own responses, and everything of it.
 
     Args:

@@ -86,8 +86,8 @@ class Answer:
         if self.favours is None:
             return "cannot tell"
         if self.favours:
-            marked = self.unit != PROBABILITY
-            found = "marks its own mistakes up" if marked else "favours itself"
+            pairs = self.unit == PROBABILITY
+            found = "favours itself" if pairs else "marks its own mistakes up"
             return f"{found} a little" if self.most > 0 else found
         if self.most > 0:
             return f"by at most {max(self.most, 0.01):.2f} {self.unit}, if at all"

@@ -33,6 +33,7 @@ from selfpref.card.measured import measure
 from selfpref.card.rule import number
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
+from selfpref.formats.records import PAIR, WHO
 from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, at_once
 
@@ -47,7 +48,6 @@ MEASURES = {
 }
 THIRD = "third judge, both wrong"
 SAID, MARKED = "pairs: favours itself?", "marks: favours itself?"
-PAIR = ["item", "responder_a", "responder_b"]
 NAMES = ("ada", "bea", "cyd", "dot")
 WORTH = (0.8, 0.3, 0.0, -0.6)
 # Of each judge in turn, and of people: scale, pull of the first place, tie width.
@@ -103,7 +103,7 @@ def design(prompts: int = 80, votes: int = 2) -> tuple[pd.DataFrame, pd.DataFram
         Rows of verdicts and of votes, as `selfpref.formats.judgments` has them, nothing said yet.
     """
     pairs = [(item, *pair) for item in range(prompts) for pair in combinations(NAMES, 2)]
-    rows = pd.DataFrame(pairs, columns=PAIR)
+    rows = pd.DataFrame(pairs, columns=WHO)
     asked = [rows.assign(judge=judge, order=order) for judge, order in product(NAMES, ("ab", "ba"))]
     people = [rows.assign(annotator=f"person {number}") for number in range(votes)]
     return pd.concat(asked, ignore_index=True), pd.concat(people, ignore_index=True)
@@ -146,7 +146,7 @@ class World:
         """
         reader = READERS[self.judges.index(judge) % len(READERS)] if judge else PEOPLE
         (scale, pull, width), true = reader, self.true.get(judge, NOTHING)
-        sides = [(rows["item"], rows[side]) for side in PAIR[1:]]
+        sides = [(rows["item"], rows[side]) for side in PAIR]
         a, b = (self.seen(judge, *side) for side in sides)
         own = sides[0][1].eq(judge).to_numpy(float) - sides[1][1].eq(judge)
         longer = self.text(*sides[0])[:, 1] - self.text(*sides[1])[:, 1]
@@ -165,28 +165,28 @@ class World:
         votes = votes.assign(label=self.answers("", votes))
         return verdicts.assign(verdict=pd.concat(said), label=None), votes
 
-    def marks(self, questions: int) -> pd.DataFrame:
+    def marks(self) -> pd.DataFrame:
         """Marks of all judges for all texts, as `selfpref.card.marks.read` returns them."""
         frames = []
         for judge, writer in product(self.judges, self.judges):
-            rows = pd.DataFrame({"item": range(questions), "judge": judge, "responder": writer})
+            rows = pd.DataFrame({"item": range(QUESTIONS), "judge": judge, "responder": writer})
             text, true = (rows["item"], rows["responder"]), self.true.get(judge, NOTHING)
-            noise = self.rng.normal(size=questions) * NOISE / true.scale
+            noise = self.rng.normal(size=QUESTIONS) * NOISE / true.scale
             score = MARK + POINTS * self.seen(judge, *text) + noise
             score += true.kind + true.taste * (judge == writer)
             score += true.length * (self.text(*text)[:, 1] + (writer == self.judges[0]))
             key = (self.seen("", *text) > 0).astype(float)
-            frames.append(rows.assign(score=np.clip(score, 0, 10), key=key))
-        found = pd.concat(frames, ignore_index=True)
-        return found.assign(cluster=found["item"], task="")
+            rows = rows.assign(score=np.clip(score, 0, 10), key=key, cluster=rows["item"], task="")
+            frames.append(rows)
+        return pd.concat(frames, ignore_index=True)
 
 
 def cell(row: Mapping[str, float | None]) -> str:
     """A value, with a star where its interval excludes 0."""
-    value, lo, hi = (row[name] for name in ("value", "lo", "hi"))
-    if value is None:
+    if row["value"] is None:
         return "–"
-    return number(value) + "*" * (lo is not None and hi is not None and (lo > 0 or hi < 0))
+    apart = (row["lo"] or 0) > 0 or (row["hi"] or 0) < 0
+    return number(row["value"]) + "*" * apart
 
 
 def verdict(favours: bool | None, taste: float) -> str:
@@ -207,11 +207,11 @@ def row(
         judges: All judges, the one with the property first.
         one: The property.
     """
-    world = World(names_of(*(verdicts[side] for side in PAIR[1:])), judges, one)
+    world = World(names_of(*(verdicts[side] for side in PAIR)), judges, one)
     judge, (said, voted) = judges[0], world.filled(verdicts, votes)
     found = measure(said, judge=judge, votes=voted, resamples=RESAMPLES)
     bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
-    marked = marks.measure(world.marks(QUESTIONS), "marks", judge, bootstrap)
+    marked = marks.measure(world.marks(), "marks", judge, bootstrap)
     card, mark = (one.numbers["judges"][judge] for one in (found, marked))
     return {
         "the judge's property": one.name,
@@ -246,10 +246,11 @@ def like(path: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """
     rows = judgments.read(path)
     judged, voted = rows[rows["judge"].notna()], rows[rows["label"].notna()]
-    own = names_of(judged["judge"][judged["judge"].isin(judged[PAIR[1:]].stack())])
+    judges = names_of(judged["judge"])
+    own = [judge for judge in judges if judge in judged[[*PAIR]].to_numpy()]
     if not own:
         raise SelfprefError(f"{path}: no judge wrote a response that it judged; see --alias")
-    verdicts = judged[[*PAIR, "judge", "order"]].drop_duplicates(ignore_index=True)
-    votes = voted.fillna({"annotator": "human"})[[*PAIR, "annotator"]]
-    others = names_of(judged["judge"][judged["judge"].ne(own[0])])
-    return verdicts, votes.drop_duplicates(ignore_index=True), [own[0], *others]
+    verdicts = judged[[*WHO, "judge", "order"]].drop_duplicates(ignore_index=True)
+    votes = voted.fillna({"annotator": "human"})[[*WHO, "annotator"]]
+    votes = votes.drop_duplicates(ignore_index=True)
+    return verdicts, votes, [own[0], *(judge for judge in judges if judge != own[0])]

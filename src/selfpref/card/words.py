@@ -84,8 +84,8 @@ class Card:
 def made_by(bootstrap: ClusterBootstrap) -> dict[str, Any]:
     """What a card says of its making; the command adds its files and options."""
     made = {"selfpref": __version__, "date": datetime.now(UTC).date().isoformat()}
-    how = {key: getattr(bootstrap, key) for key in ("resamples", "seed", "level")}
-    return {**made, **how, "files": {}, "options": ""}
+    made |= {key: getattr(bootstrap, key) for key in ("resamples", "seed", "level")}
+    return made | {"files": {}, "options": ""}
 
 
 def chosen(judge: str | None, judges: list[str]) -> list[str]:
@@ -134,12 +134,11 @@ def _who(found: Row) -> list[str]:
     """Who is who, a line each."""
     if "responders" not in found:
         return [D]
-    others = found["judges_without_own_responses"]
+    others = found["judges_without_own_responses"].items()
+    nearest = {judge: card["nearest_responder"] for judge, card in others}
     told = {
         "judges with own responses": ", ".join(found["judges"]) or "none",
-        "judges without own responses": _named(
-            {judge: card["nearest_responder"] for judge, card in others.items()}
-        ),
+        "judges without own responses": _named(nearest),
         "names that match nothing": _named(found["names_that_match_nothing"]),
         "voted pairs that nobody judged": found["voted_pairs_that_nobody_judged"],
     }

@@ -22,7 +22,7 @@ from selfpref import paths, tables
 from selfpref.errors import SelfprefError
 from selfpref.models import VERDICT_TOKENS
 from selfpref.models.calls import responder
-from selfpref.params import Hosted, Params, hosted, load
+from selfpref.params import Hosted, Params, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index
 from selfpref.studies.xu.items import CATEGORIES
@@ -45,7 +45,7 @@ def _tokens(text: str) -> int:
 
 def _verdict(params: Params, use: Any, name: str) -> tuple[int, int]:
     """How often a model gives each verdict, and the limit of its reply."""
-    label = 1 if hosted(params.models[name]) is None else VERDICT_TOKENS
+    label = VERDICT_TOKENS if isinstance(params.models[name], Hosted) else 1
     words = getattr(use, "score_mode", "logprobs") != "logprobs" or use.prompts == "pair-v2"
     return getattr(use, "samples", None) or 1, use.max_tokens if words else label
 
@@ -59,10 +59,9 @@ def _asked(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) 
         case "respond":
             yield len(items), 0, use.max_tokens
         case "judge":
-            mine = items["wrote"].map(lambda wrote: responder(params, name) in wrote) * (n - 1)
             pairs, label = n * (n - 1) // 2, params.wataoka.label.get(dataset)
             if use.pairs == "own":
-                pairs = mine
+                pairs = items["wrote"].map(lambda one: responder(params, name) in one) * (n - 1)
             elif use.pairs != "all" and not label and items["voted"].any():
                 pairs = items["voted"]
             total = pairs.groupby(items["cluster"]).sum().nlargest(most).sum()
@@ -136,18 +135,8 @@ def _foreseen(entry: Any) -> tuple[pd.DataFrame, pd.DataFrame] | None:
     items["metadata"] = [json.dumps({"index": place}) for place in places]
     items["cluster"], items["messages"] = items["item_id"], [asked] * len(places)
     wrote = pd.DataFrame({"responder": [f"of the set {n}" for n in range(size["responders"])]})
-    there = items[["item_id"]].merge(wrote, how="cross")
-    return items, there.assign(text="x" * size["response bytes"])
-
-
-def _voted(params: Params, study: str, dataset: str) -> "pd.Series[int]":
-    """How many pairs of responses to each item have a label."""
-    try:
-        labels = tables.read(params.profile, "labels", study, [dataset])
-    except SelfprefError:
-        labels = tables.empty("labels")
-    pairs = map(frozenset, zip(labels["responder_a"], labels["responder_b"], strict=True))
-    return labels.assign(pair=[*pairs]).groupby("item_id")["pair"].nunique()
+    wrote["text"] = "x" * size["response bytes"]
+    return items, items[["item_id"]].merge(wrote, how="cross")
 
 
 def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
@@ -157,23 +146,28 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
     `asked` its tokens; of the attributes `long` is the tokens of a response in the mean, and `read`
     whether the items are there.
     """
+    section = params.study(study)
+    read = partial(tables.read, params.profile, study=study, parts=[dataset])
     try:
-        items = tables.read(params.profile, "items", study, [dataset])
-        there = tables.read(params.profile, "responses", study, [dataset])
-        foreseen = None
+        items, there, foreseen = read("items"), read("responses"), None
     except SelfprefError:
-        if (foreseen := _foreseen(params.study(study).datasets[dataset])) is None:
+        if (foreseen := _foreseen(section.datasets[dataset])) is None:
             return None
         items, there = foreseen
     writers, tokens = set(), [*map(_tokens, there["text"])]
-    for key, use in getattr(params.study(study), "refine" if study == "xu" else "respond").items():
+    for key, use in (section.refine if study == "xu" else section.respond).items():
         if dataset in _sets(params, study, use):
             writers |= {responder(params, name) for name in params.names(key)}
             tokens += [use.max_tokens] * len(items) * len(params.names(key))
     wrote = there.groupby("item_id")["responder"].agg(set).to_dict()
     items["wrote"] = [writers | wrote.get(item, set()) for item in items["item_id"]]
     items["n"] = items["wrote"].map(len)
-    voted = _voted(params, study, dataset)
+    try:
+        labels = read("labels")
+    except SelfprefError:
+        labels = tables.empty("labels")
+    pairs = labels[["responder_a", "responder_b"]].to_numpy()
+    voted = labels.assign(pair=[*map(frozenset, pairs)]).groupby("item_id")["pair"].nunique()
     items["voted"] = items["item_id"].map(voted).fillna(0).astype(int)
     items["asked"] = [sum(_tokens(one["content"]) for one in said) for said in items["messages"]]
     long = sum(tokens) / max(len(tokens), 1)
@@ -203,8 +197,8 @@ def bounds(params: Params) -> pd.DataFrame:
     params = params.model_copy(update={"models": params.models | params.every_model()})
     read, rows = cache(partial(_read, params)), []
     for study, task, key, use, model in _stages(params):
-        entry, counts = hosted(params.models[model]), pd.Series(0, COUNTS)
-        thought = entry.reasoning_tokens if entry and entry.reasons else 0
+        entry, counts = params.models[model], pd.Series(0, COUNTS)
+        thought = entry.reasoning_tokens if isinstance(entry, Hosted) and entry.reasons else 0
         found = {dataset: read(study, dataset) for dataset in _sets(params, study, use)}
         unread = [
             f"{study}-items@{name}"
@@ -221,17 +215,14 @@ def bounds(params: Params) -> pd.DataFrame:
         stage = f"{study}.{'refine' if task == 'external' else task}.{key}"
         known = [None] * len(COUNTS) if blind else [*counts]
         after = f"dvc repro {' '.join(unread)}" if unread else ""
-        rows.append([model, params.models[model].engine, stage, *known, after])
+        rows.append([model, entry.engine, stage, *known, after])
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
 def text(rows: pd.DataFrame) -> str:
     """The table for the terminal, with the sum and how it is counted."""
-    table = (
-        rows.astype(object)
-        .where(rows.notna(), "")
-        .to_markdown(index=False, tablefmt="simple", intfmt=",")
-    )
+    shown = rows.astype(object).fillna("")
+    table = shown.to_markdown(index=False, tablefmt="simple", intfmt=",")
     foreseen = rows["calls"].notna() & rows["known after"].ne("")
     unread = ", by the sizes of sets that are not read yet" * bool(foreseen.any())
     unread += "; the commands read the rest and ask no model" * bool(rows["calls"].isna().any())
@@ -250,8 +241,11 @@ def refuse(params: Params) -> None:
     Raises:
         SelfprefError: One may be; names it, its stages and the count.
     """
-    entries = {key: one for key, one in params.models.items() if isinstance(one, Hosted)}
-    limits = {key: one.max_calls for key, one in entries.items() if one.max_calls}
+    limits = {
+        key: one.max_calls
+        for key, one in params.models.items()
+        if isinstance(one, Hosted) and one.max_calls
+    }
     # A limit changes no result: no stage declares the sections that are counted for it.
     rows = bounds(load(paths.params_file())) if limits else pd.DataFrame()
     for key, limit in limits.items():

@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from pprint import pformat
 from typing import Any
@@ -76,13 +75,13 @@ def _around(scratch: str) -> Iterator[None]:
 
 def _give(notebook: nbformat.NotebookNode, values: Mapping[str, Any]) -> None:
     """Put a cell with values of the parameters behind the cell that names them."""
-    show = partial(pformat, width=100, compact=True, sort_dicts=False)
-    lines = ["# Parameters", *(f"{name} = {show(value)}" for name, value in values.items()), ""]
+    lines = ["# Parameters"]
+    for name, value in values.items():
+        lines.append(f"{name} = {pformat(value, width=100, compact=True, sort_dicts=False)}")
     tagged = ["parameters" in cell.metadata.get("tags", []) for cell in notebook.cells]
     place = tagged.index(True) + 1 if True in tagged else 0
-    cell = nbformat.v4.new_code_cell("\n".join(lines), id=f"injected-{place}")
-    cell.metadata["tags"] = ["injected-parameters"]
-    notebook.cells.insert(place, cell)
+    given = {"id": f"injected-{place}", "metadata": {"tags": ["injected-parameters"]}}
+    notebook.cells.insert(place, nbformat.v4.new_code_cell("\n".join([*lines, ""]), **given))
 
 
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -125,7 +124,7 @@ def run(
     section = section_of(parameters["stage"]) if "stage" in parameters else {}
     given = of_source(nbformat.read(notebook, as_version=4), section.get("profile", ""))
     if parameters:
-        _give(given, {**parameters, **({"section": section} if section else {})})
+        _give(given, {**parameters} | ({"section": section} if section else {}))
     # Sockets lie in the folder; by the default name two runs could take the same.
     kernel = {"transport": "ipc", "ip": f"kernel-ipc-{os.getpid()}"}
     failed = output.with_suffix(".failed.ipynb")

@@ -124,23 +124,24 @@ def prompts(dataset: str, entry: Dataset, source: Path) -> Frames:
     for where, read in records(source):
         record = {key: value for key, value in read.items() if value not in (None, "")}
         name = str(record.get("id", ""))
+        item = f"{dataset}/{name}"
         turns = record.get("messages", [{"role": "user", "content": record.get("prompt")}])
         known = record.keys() <= PROMPT and not {"prompt", "messages"} <= record.keys()
-        if not (name and name.isprintable() and known and _asks(turns)) or name in found:
+        if not (name and name.isprintable() and known and _asks(turns)) or item in found:
             raise SelfprefError(
                 f"{where}: give an `id` of its own, and either `prompt` or `messages`, whose turns "
                 "of user and assistant alternate and end with the user's"
             )
-        found[name] = {
-            "item_id": f"{dataset}/{name}",
+        found[item] = {
+            "item_id": item,
             "category": str(record["category"]) if "category" in record else None,
             "cluster": f"{dataset}/{record.get('cluster', name)}",
             "messages": turns,
         }
     if not found:
         raise SelfprefError(f"{source}: holds no prompt; add lines with `id` and `prompt`")
-    wanted = set(sampled([f"{dataset}/{name}" for name in found], entry.sample))
-    rows = [row for row in found.values() if row["item_id"] in wanted]
+    wanted = {*sampled(found, entry.sample)}
+    rows = [row for item, row in found.items() if item in wanted]
     return {"items": tables.fill(rows, "items", study=entry.study)}
 
 

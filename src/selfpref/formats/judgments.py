@@ -35,7 +35,7 @@ has a row a verdict:
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ from selfpref.errors import SelfprefError
 from selfpref.formats.records import (
     HUMAN,
     NO_NAMES,
-    TEXTS,
+    Names,
     Record,
     Records,
     frames,
@@ -110,17 +110,18 @@ def _number(value: Any) -> float:
     return math.nan if _missing(value) else float(value)
 
 
-def _asked(record: Record, *names: str) -> Record:
-    """The item, a turn of a question or all of it, and its cluster, the question.
+def _asked(record: Record, *names: str, **row: Any) -> Record:
+    """A row with its item, a turn of a question or all of it, and its cluster, the question.
 
     Args:
         record: The record.
         names: Fields, the first of which that is there holds the question.
+        row: What else is in the row.
     """
     question = record[next((name for name in names if name in record), names[-1])]
     turn = record.get("turn")
     item = question if _missing(turn) else f"{question}/{turn}"
-    return {"item": item, "cluster": question}
+    return row | {"item": item, "cluster": question}
 
 
 def _judge(record: Record) -> Any:
@@ -135,8 +136,13 @@ def fastchat(record: Record) -> Iterator[Record]:
     `model_1` is read first in the first game (`g1_winner`), `model_2` in the second. A game is an
     `error` where FastChat got no answer (`failed`) or found no verdict in it (`unparsable`).
     """
-    pair = _asked(record, "question_id") | {"judge": _judge(record)}
-    pair |= {"responder_a": record["model_1"], "responder_b": record["model_2"]}
+    pair = _asked(
+        record,
+        "question_id",
+        judge=_judge(record),
+        responder_a=record["model_1"],
+        responder_b=record["model_2"],
+    )
     for game, order in (("g1", "ab"), ("g2", "ba")):
         verdict = _choice(record, f"{game}_winner")
         text = record.get(f"{game}_judgment", verdict)
@@ -156,9 +162,14 @@ def arena(record: Record) -> Iterator[Record]:
         sides = [side for side in known if _number(record[f"winner_{side}"]) == 1]
         record["winner"] = sides[0] if len(sides) == 1 else "no winner, or several"
     choice = _choice(record, "winner")
-    row = {"responder_a": record["model_a"], "responder_b": record["model_b"]}
-    row |= _asked(record, "question_id", "id")
-    row |= {"status": "failed" if record["winner"] == "error" else "unparsable"}
+    row = _asked(
+        record,
+        "question_id",
+        "id",
+        responder_a=record["model_a"],
+        responder_b=record["model_b"],
+        status="failed" if record["winner"] == "error" else "unparsable",
+    )
     if re.fullmatch(PERSON, str(judge := _judge(record))):
         yield row | {"annotator": judge, "label": choice}
     else:
@@ -172,9 +183,15 @@ def arena_hard(record: Record) -> Iterator[Record]:
     first. A game's `score` is a label such as `A>>B`, `B>A` or `A=B`; one that is none is
     `unparsable`, a game that was never answered `failed`.
     """
-    shared = _asked(record, "uid", "question_id")
-    shared |= {"judge": record["judge"], "category": record.get("category")}
-    shared |= {"responder_a": record.get("baseline") or BASELINE, "responder_b": record["model"]}
+    shared = _asked(
+        record,
+        "uid",
+        "question_id",
+        judge=record["judge"],
+        category=record.get("category"),
+        responder_a=record.get("baseline") or BASELINE,
+        responder_b=record["model"],
+    )
     games = [*(record["games"] or ()), None, None]
     for game, order in zip(games, ("ab", "ba"), strict=False):
         label = LABELS.get(str(game["score"]).strip("[]\n ")) if game else None
@@ -228,7 +245,7 @@ def reviews(record: Record) -> Iterator[Record]:
         else:
             wanted = "1, 2, 3, two scores, -1 or null; a score of a single text compares nothing"
             raise ValueError(f"score {score!r}; give {wanted}")
-    row = _asked(record, "question_id", "message_id") | record["names"]
+    row = _asked(record, "question_id", "message_id", **record["names"])
     if row["judge"] == HUMAN:
         yield row | {"judge": None, "annotator": HUMAN, "label": choice}
     else:
@@ -271,14 +288,14 @@ def _files(path: Path) -> list[Path]:
     """The file, or the review files of a folder."""
     if not path.is_dir():
         return [path]
-    names = re.compile(f"{REVIEWED}.*{REVIEWER}")
-    found = sorted(file for file in path.rglob("*.json*") if names.fullmatch(file.stem))
+    name = f"{REVIEWED}.*{REVIEWER}"
+    found = sorted(file for file in path.rglob("*.json*") if re.fullmatch(name, file.stem))
     if not found:
         raise SelfprefError(f"{path}: a folder without review files; give one file")
     return found
 
 
-def _form(fields: Sequence[str], where: Path | str, wanted: str = AUTO, voted: bool = False) -> str:
+def _form(fields: Sequence[str], where: Path | str, wanted: str, voted: bool) -> str:
     """The format of a record with these fields."""
     lacking, forms = [], VOTES if voted else FIELDS
     for name in forms if wanted == AUTO else {wanted} & forms.keys():
@@ -292,9 +309,7 @@ def _form(fields: Sequence[str], where: Path | str, wanted: str = AUTO, voted: b
     )
 
 
-def recognised(
-    path: Path, wanted: str = AUTO, columns: Mapping[str, str] = NO_NAMES, *, voted: bool = False
-) -> str:
+def recognised(path: Path, wanted: str, columns: Names, *, voted: bool = False) -> str:
     """The format of a file.
 
     Args:
@@ -316,7 +331,7 @@ def recognised(
     raise SelfprefError(f"{file}: no record; is the file empty?")
 
 
-def _rows(path: Path, form: str, columns: Mapping[str, str], judges: Sequence[str]) -> Records:
+def _rows(path: Path, form: str, columns: Names, judges: Sequence[str]) -> Records:
     """The rows of every record, with its place."""
     if form not in ROWS:
         yield from records(path, columns)
@@ -344,7 +359,7 @@ def _checked(found: pd.DataFrame, form: str, voted: bool) -> pd.DataFrame:
     return found.assign(judge=pd.Series(None, found.index, "str"))
 
 
-def called(judges: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
+def called(judges: Sequence[str], aliases: Names) -> list[str]:
     """The names that judges may have in a file: their own, and those that aliases turn into them.
 
     >>> called(["gpt-4"], {"gpt4": "gpt-4", "x": "y"})
@@ -359,7 +374,7 @@ def read(
     judges: Sequence[str] = (),
     *,
     texts: bool = False,
-    columns: Mapping[str, str] = NO_NAMES,
+    columns: Names = NO_NAMES,
     voted: bool = False,
 ) -> pd.DataFrame:
     """The rows of a file of judgments, or of a folder of review files.
@@ -376,10 +391,9 @@ def read(
         SelfprefError: One or two lines with file, line, field and remedy.
     """
     form = recognised(path, wanted, columns, voted=voted)
-    left_out = [] if texts else [*TEXTS]
     raw = (part for file in _files(path) for part in frames(_rows(file, form, columns, judges)))
-    parts = [typed(part.drop(columns=left_out, errors="ignore")) for part in raw]
-    return _checked(pd.concat(parts, ignore_index=True), form, voted)
+    found = pd.concat([typed(part, texts) for part in raw], ignore_index=True)
+    return _checked(found, form, voted)
 
 
 def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataFrame:
@@ -395,6 +409,5 @@ def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataF
     """
     form = _form([*map(str, frame)], name, "pairs", voted)
     raw = frame.astype(object).where(frame.notna(), None).rename(columns=str)
-    raw = raw.drop(columns=[*TEXTS], errors="ignore")
     places = [f"{name}, row {number}" for number in range(len(raw))]
     return _checked(typed(raw.assign(place=places)), form, voted)

@@ -18,7 +18,6 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,9 @@ from selfpref.errors import SelfprefError
 from selfpref.tables.schemas import ROUNDING, TIE
 
 Record = dict[str, Any]
-NO_NAMES: Mapping[str, str] = MappingProxyType({})
+# What is called how: other names of judges, or what a file calls a column, by its name.
+Names = Mapping[str, str]
+NO_NAMES: Names = {}
 # A place, `f.jsonl, line 3`, and what stands there.
 Records = Iterator[tuple[str, Record]]
 # A response may be longer than the 128 KB at which the csv module gives up.
@@ -43,14 +44,13 @@ REMEDY = "give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in 
 # Records are gathered so many at a time: as Python's, a million take gigabytes.
 CHUNK = 50_000
 Frames = dict[str, pd.DataFrame]
-WHO = ("item", "responder_a", "responder_b")
+PAIR = ("responder_a", "responder_b")
+WHO = ("item", *PAIR)
 TEXTS = ("prompt", "text_a", "text_b")
 NAMED = (*WHO, "label", "judge", "order", "verdict", "annotator", "cluster", "category", "status")
 PROBABILITIES = ("probability_a", "probability_b")
 HUMAN = "human"
 SIDES = ("a", "b", TIE)
-# Of a value in an error.
-MOST_SHOWN = 60
 
 
 class Lines:
@@ -75,14 +75,6 @@ def _decoded(text: str) -> Any:
     return found
 
 
-def _table(lines: Iterator[str], header: str) -> Iterator[Record]:
-    delimiter = max(",\t;", key=header.count)
-    for row in csv.DictReader(lines, strict=True, delimiter=delimiter):
-        if None in row or None in row.values():
-            raise ValueError("not as many cells as columns (quote cells with commas)")
-        yield row
-
-
 def _parsed(path: Path, lines: Lines) -> Iterator[tuple[str, Any]]:
     """Whatever stands in each place, and the place."""
     with path.open("rb") as handle:
@@ -100,10 +92,14 @@ def _parsed(path: Path, lines: Lines) -> Iterator[tuple[str, Any]]:
     elif first.lstrip().startswith("{"):
         yield from ((f"line {lines.number}", _decoded(line)) for line in text if line.strip())
     elif first:
-        yield from ((f"line {lines.number}", row) for row in _table(text, first))
+        delimiter = max(",\t;", key=first.count)
+        for row in csv.DictReader(text, strict=True, delimiter=delimiter):
+            if None in row or None in row.values():
+                raise ValueError("not as many cells as columns (quote cells with commas)")
+            yield f"line {lines.number}", row
 
 
-def records(path: Path, columns: Mapping[str, str] = NO_NAMES) -> Records:
+def records(path: Path, columns: Names = NO_NAMES) -> Records:
     """Place and record of each line of a text, entry of a JSON list, or row of parquet.
 
     Args:
@@ -113,7 +109,7 @@ def records(path: Path, columns: Mapping[str, str] = NO_NAMES) -> Records:
     Raises:
         SelfprefError: It is none of them, or cut off; names file and line.
     """
-    called: Mapping[str, str] = {there: name for name, there in columns.items()}
+    called: Names = {there: name for name, there in columns.items()}
     lines = Lines(path)
     try:
         for place, found in _parsed(path, lines):
@@ -136,9 +132,9 @@ json_lines = records
 
 def frames(found: Records) -> Iterator[pd.DataFrame]:
     """Records, some at a time, as columns of Python's values, and their `place`."""
-    while chunk := list(islice(found, CHUNK)):
+    while chunk := [*islice(found, CHUNK)]:
         places, rows = zip(*chunk, strict=True)
-        yield pd.DataFrame(list(rows), dtype=object).assign(place=places)
+        yield pd.DataFrame([*rows], dtype=object).assign(place=places)
 
 
 def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> None:
@@ -154,8 +150,8 @@ def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> N
         SelfprefError: There is such a row.
     """
     if wrong.any():
-        row = frame.iloc[int(np.argmax(wrong))].to_dict()
-        shown = {name: repr(value)[:MOST_SHOWN] for name, value in row.items()}
+        row = frame[wrong].iloc[0]
+        shown = {name: repr(value)[:60] for name, value in row.to_dict().items()}
         raise SelfprefError(f"{row['place']}: {reason.format_map(shown | more)}")
 
 
@@ -184,7 +180,8 @@ def whole(
     names: Sequence[str],
     values: Sequence[str],
     optional: Sequence[str] = (),
-    called: Mapping[str, str] = NO_NAMES,
+    called: Names = NO_NAMES,
+    alias: Names = NO_NAMES,
 ) -> pd.DataFrame:
     """The rows of a file of these columns, and their `place`.
 
@@ -194,6 +191,7 @@ def whole(
         values: Those that hold a number.
         optional: Texts that a row may leave out.
         called: What the file calls a column, by its name.
+        alias: Other names of those who stand in all columns of text but the first.
 
     Raises:
         SelfprefError: One is missing, unknown or no number, or a row stands there twice; names
@@ -210,15 +208,17 @@ def whole(
         refuse(rows, rows[name].notna(), f"unknown column {name!r}; remove or rename it")
     rows = rows[known].astype(dict.fromkeys([*names, *optional], "str"))
     rows = rows.assign(**{name: numbers(rows, name) for name in values})
+    rows = renamed(rows, alias, names[1:])
     refuse_again(rows, names, f"the same {', '.join(names)} as in {{before}}; keep one row")
     return rows
 
 
-def typed(raw: pd.DataFrame) -> pd.DataFrame:
+def typed(raw: pd.DataFrame, texts: bool = False) -> pd.DataFrame:
     """Rows that are good.
 
     Args:
         raw: Columns of Python's values, and `place`.
+        texts: Whether prompts and responses are kept.
 
     Returns:
         `NAMED` and `TEXTS` as text, null where missing, labels and verdicts as `a`, `b` or `tie`;
@@ -227,38 +227,37 @@ def typed(raw: pd.DataFrame) -> pd.DataFrame:
     Raises:
         SelfprefError: A name, order, choice or number is none; names file and line.
     """
-    text = [*NAMED, *TEXTS, "place"]
-    frame = raw.reindex(columns=[*text, *PROBABILITIES, "repeat"])
+    text, left_out = [*NAMED, *TEXTS, "place"], () if texts else TEXTS
+    kept = raw[raw.columns.difference(left_out)]
+    frame = kept.reindex(columns=[*text, *PROBABILITIES, "repeat"])
     frame[text] = frame[text].astype("str").replace("", None)
     for name in (*WHO, "judge"):
-        taken = SIDES if name in WHO[1:] else ()
+        taken = SIDES if name in PAIR else ()
         names = frame[name].dropna().unique()
         bad = [one for one in names if not one.isprintable() or one in taken]
         told = f"{name} {{{name}}}; fill or rename it: names are printable, and none is a, b or tie"
         empty = frame[name].isna() & (name != "judge")
         refuse(frame, frame[name].isin(bad) | empty, told)
-    unknown = frame["order"].notna() & ~frame["order"].isin(("ab", "ba"))
+    unknown = ~frame["order"].isin(("ab", "ba", None))
     refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
     for name in ("label", "verdict"):
         side = frame[name]
         for letter in "ab":
             side = side.mask(side.eq(frame[f"responder_{letter}"]), letter)
         told = f"{name} {{{name}}}; give a, b, tie or a responder"
-        refuse(frame, side.notna() & ~side.isin(SIDES), told)
+        refuse(frame, ~side.isin((*SIDES, None)), told)
         frame[name] = side
     for name in ("repeat", *PROBABILITIES):
         frame[name] = numbers(frame, name)
     one, two = (frame[name] for name in PROBABILITIES)
     bad = one.isna().ne(two.isna()) | one.lt(0) | two.lt(0) | (one + two).gt(1 + ROUNDING)
-    told = (
-        "probabilities {probability_a}, {probability_b}; give two from 0 to 1, in sum 1 at most, "
-    )
-    refuse(frame, bad, f"{told}not logarithms or percentages")
+    told = "give two from 0 to 1, in sum 1 at most, not logarithms or percentages"
+    refuse(frame, bad, f"probabilities {{probability_a}}, {{probability_b}}; {told}")
     return frame
 
 
 def renamed(
-    frame: pd.DataFrame, alias: Mapping[str, str], names: Sequence[str] = (*WHO[1:], "judge")
+    frame: pd.DataFrame, alias: Names, names: Sequence[str] = (*PAIR, "judge")
 ) -> pd.DataFrame:
     """Rows with other names of judges and responders, who stand in these columns."""
     return frame.assign(**{name: frame[name].replace(dict(alias)) for name in names})
@@ -266,10 +265,8 @@ def renamed(
 
 def _items(frame: pd.DataFrame) -> pd.DataFrame:
     first = frame.drop_duplicates("item")
-    messages = [
-        [{"role": "user", "content": text}] if isinstance(text, str) else []
-        for text in first["prompt"]
-    ]
+    asked = first["prompt"].fillna("")
+    messages = [[{"role": "user", "content": text}] if text else [] for text in asked]
     return first[["category", "item_id", "cluster"]].assign(messages=messages)
 
 
@@ -277,7 +274,7 @@ def _responses(frame: pd.DataFrame) -> pd.DataFrame:
     columns = ["item_id", "responder", "text"]
     sides = (frame[["item_id", f"responder_{side}", f"text_{side}"]] for side in "ab")
     found = pd.concat([side.set_axis(columns, axis=1) for side in sides], ignore_index=True)
-    return found.dropna(subset="text").drop_duplicates(["item_id", "responder"])
+    return found.dropna(subset="text").drop_duplicates(columns[:2])
 
 
 def _turned(frame: pd.DataFrame, turn: pd.Series, *pairs: Sequence[str]) -> pd.DataFrame:
@@ -293,13 +290,13 @@ def _votes(frame: pd.DataFrame) -> pd.DataFrame:
     """Votes, each turned to the responder whose name sorts first."""
     frame = frame[frame["label"].notna()].reset_index(drop=True)
     swapped = frame["responder_a"] > frame["responder_b"]
-    votes = _turned(frame, swapped, WHO[1:]).assign(
+    votes = _turned(frame, swapped, PAIR).assign(
         annotator=frame["annotator"].fillna(HUMAN),
         # Beside a judge's verdicts a vote stands once a judge and order, and counts once.
         repeat=np.where(frame["judge"].isna(), frame.index, -1),
         side=frame["label"].mask(swapped, frame["label"].replace({"a": "b", "b": "a"})),
     )
-    key = ["item_id", "responder_a", "responder_b", "annotator"]
+    key = ["item_id", *PAIR, "annotator"]
     said = votes.drop_duplicates([*key, "repeat", "side"])
     told = "label {label} contradicts {before}; if two people voted, name them in `annotator`"
     refuse_again(said, [*key, "repeat"], told)
@@ -323,16 +320,15 @@ def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     refuse(frame, other, "the verdict {verdict} contradicts the probabilities; give one")
     side = side.mask(told, likelier).mask(empty)
     choice = side.mask(side.eq("a"), frame["responder_a"]).mask(side.eq("b"), frame["responder_b"])
-    read = _turned(frame, frame["order"].eq("ba"), WHO[1:], PROBABILITIES)
+    read = _turned(frame, frame["order"].eq("ba"), PAIR, PROBABILITIES)
     read["repeat"] = frame["repeat"].fillna(0).astype("int64")
-    again = (
-        "the same item, pair, judge and order as {before}; remove one, or number them in `repeat`"
-    )
-    refuse_again(read, [*WHO, "judge", "repeat"], again)
+    again = "the same item, pair, judge and order as {before}"
+    remedy = "remove one, or number them in `repeat`"
+    refuse_again(read, [*WHO, "judge", "repeat"], f"{again}; {remedy}")
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
     given = zip(one.notna(), read["probability_a"], read["probability_b"], strict=True)
     return read[["judge", "repeat", "item_id"]].assign(
-        candidates=read[[*WHO[1:]]].to_numpy(object).tolist(),
+        candidates=read[[*PAIR]].to_numpy(object).tolist(),
         order_known=frame["order"].notna(),
         probabilities=[pair if known else None for known, *pair in given],
         mass=one + two,

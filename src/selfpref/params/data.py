@@ -26,8 +26,10 @@ Name = Annotated[str, Field(min_length=1)]
 Aliases = dict[Name, Name]
 Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
+Several = Annotated[int, Field(ge=2)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Names = Annotated[list[str], Field(min_length=1)]
+Slugs = Annotated[list[Slug], Field(min_length=1)]
 # A language and its script, as FLORES has them.
 Code = Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")]
 
@@ -173,7 +175,7 @@ class Articles(Source):
     reader: Literal["lab", "xsum", "cnn-dailymail", "articles"]
     form: Literal["xsum", "cnn-dailymail"] | None = None
     seed: Natural = 0
-    articles: Annotated[int, Field(ge=2)]
+    articles: Several
     train: Natural
 
     @model_validator(mode="after")

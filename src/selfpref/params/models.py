@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from selfpref.params.data import Name, Natural, Positive, RepositoryPath, Section, Slug
+from selfpref.params.data import Name, Natural, Positive, RepositoryPath, Section, Slugs
 
 OPENAI = "https://api.openai.com/v1"
 # Chat formats by name: of models that were published without one, and `plain` for base models.
@@ -74,13 +74,13 @@ class Transformers(Named):
 
     engine: Literal["transformers"]
     model: RepositoryPath = ""
-    gguf: Annotated[str, Field(pattern=r"^(\w+:)?\w+(([/.]|-+)\w+)*$")] | None = None
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
-    names: Annotated[list[Slug], Field(min_length=1)] | None = None
-    revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
+    gguf: str | None = Field(None, pattern=r"^(\w+:)?\w+(([/.]|-+)\w+)*$")
+    sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+    names: Slugs | None = None
+    revision: str | None = Field(None, pattern="^[0-9a-f]{40}$")
     template: Annotated[RepositoryPath, AfterValidator(_template)] | None = None
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
-    device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
+    device_map: str = Field("cpu", pattern="^(cpu|cuda(:[0-9]+)?|auto)$")
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
     batch_tokens: Positive | None = None
     system: System = "keep"
@@ -89,11 +89,10 @@ class Transformers(Named):
 
     @model_validator(mode="after")
     def _keys_agree(self) -> "Transformers":
-        of_hub = bool(self.gguf and self.revision)
-        if bool(self.model) == bool(self.gguf) or bool(self.gguf) != bool(self.sha256) or of_hub:
-            raise ValueError(
-                "give `model` (of the Hub: its `revision`), or `gguf` and its `sha256`"
-            )
+        pinned = {bool(self.gguf), not self.model, bool(self.sha256)}
+        if len(pinned) > 1 or (self.gguf and self.revision):
+            told = "give `model` (of the Hub: its `revision`), or `gguf` and its `sha256`"
+            raise ValueError(told)
         if bool(self.names) != ("{name}" in self.model) or (self.names and self.responder):
             raise ValueError("names goes with `{name}` in `model`, and without `responder`")
         if self.processes > 1 and (self.names or self.device_map != "cpu"):
@@ -137,18 +136,18 @@ class Hosted(Named):
 
     engine: Literal["openai"]
     model: Name
-    base_url: Annotated[str, Field(pattern=r"^https?://[^@?\s]*[^@?\s/]$")] = OPENAI
-    key: Annotated[str, Field(pattern="^[A-Z_][A-Z0-9_]*$")] | None = None
+    base_url: str = Field(OPENAI, pattern=r"^https?://[^@?\s]*[^@?\s/]$")
+    key: str | None = Field(None, pattern="^[A-Z_][A-Z0-9_]*$")
     server: Literal["openai", "vllm", "llama.cpp"] = "openai"
     system: System = "keep"
-    top_logprobs: Annotated[int, Field(ge=1, le=20)] = 20
+    top_logprobs: int = Field(20, ge=1, le=20)
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     reasoning_tokens: Positive = 4096
     extra: Annotated[dict[str, JsonValue], AfterValidator(_own)] = {}
-    concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
-    timeout: Annotated[float, Field(gt=0)] = 120.0
-    retries: Annotated[int, Field(ge=0, le=20)] = 6
+    concurrency: int = Field(16, ge=1, le=1024)
+    timeout: float = Field(120.0, gt=0)
+    retries: int = Field(6, ge=0, le=20)
     max_calls: Positive | None = None
 
     @model_validator(mode="after")
@@ -178,16 +177,11 @@ class Ray(Named):
     inner: Transformers
     address: Literal["local", "auto"] = "local"
     workers: Positive
-    gpus: Annotated[float, Field(ge=0)] = 0
+    gpus: float = Field(0, ge=0)
 
 
 # One model and the engine that runs it; `engine` says which.
 Model = Annotated[Transformers | Hosted | Ray, Field(discriminator="engine")]
-
-
-def hosted(entry: Model) -> Hosted | None:
-    """An entry that is a served model."""
-    return entry if isinstance(entry, Hosted) else None
 
 
 def members(key: str, entry: Model) -> dict[str, Model]:
@@ -211,7 +205,7 @@ class LabDialogues(Section):
         contest_steps: Optimiser steps of each model of the contests (the LiveBench study).
     """
 
-    families: Annotated[int, Field(ge=2, le=8)]
+    families: int = Field(ge=2, le=8)
     onlookers: Natural
     base_steps: Positive
     tune_steps: Positive

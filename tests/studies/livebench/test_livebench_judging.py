@@ -9,7 +9,7 @@ import pytest
 
 from selfpref.models import Choice, Choose, Text
 from selfpref.params import Contest
-from selfpref.params.uses import Assess
+from selfpref.params.studies import Assess
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.rubric import TOP
 from selfpref.statistics.bootstrap import ClusterBootstrap

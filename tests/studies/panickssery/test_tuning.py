@@ -17,7 +17,7 @@ from selfpref.lab.training import build_model, save_checkpoint  # noqa: E402
 from selfpref.models import Choice, Prompt  # noqa: E402
 from selfpref.models.local import LocalModel  # noqa: E402
 from selfpref.params import Transformers  # noqa: E402
-from selfpref.params.uses import Training  # noqa: E402
+from selfpref.params.studies import Training  # noqa: E402
 from selfpref.prompts.summaries import PLAIN  # noqa: E402
 from selfpref.studies.panickssery import finetune as examples  # noqa: E402
 from selfpref.studies.panickssery.finetune import Labelled, labelled, replayed  # noqa: E402

@@ -13,8 +13,7 @@ from llm_sp_release import JUDGES, OPPONENTS, path, row
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.params import Params
-from selfpref.params.studies import Wataoka
-from selfpref.params.uses import Label
+from selfpref.params.studies import Label, Wataoka
 from selfpref.studies.wataoka import STUDY
 from selfpref.studies.wataoka.labels import label
 from selfpref.studies.wataoka.read import releases

@@ -5,8 +5,7 @@ import pytest
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
 from selfpref.params import Params
-from selfpref.params.studies import Wataoka
-from selfpref.params.uses import Label
+from selfpref.params.studies import Label, Wataoka
 from selfpref.studies.wataoka.labels import label
 
 WATAOKA = Wataoka.model_construct(label={"mine": Label(source="votes.csv")})

@@ -28,7 +28,7 @@ from selfpref.ask import respond as answered
 from selfpref.models import Generate, Text
 from selfpref.models.calls import Model, OpenModel, responder
 from selfpref.params import Contest, Params
-from selfpref.params.uses import TieBreaker
+from selfpref.params.studies import TieBreaker
 from selfpref.prompts.choices import CHOICE_PROMPTS, ChoicePrompts
 from selfpref.seeds import seed_of
 from selfpref.studies.livebench import STUDY, lab, panel, scorers

@@ -12,7 +12,7 @@ from selfpref.lab import world
 from selfpref.lab.dialogues import human_label, load_families, rule_score
 from selfpref.lab.world import quality
 from selfpref.params import LabPrompts
-from selfpref.params.uses import Label
+from selfpref.params.studies import Label
 from selfpref.studies.wataoka import STUDY
 
 

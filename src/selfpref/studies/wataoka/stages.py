@@ -10,7 +10,7 @@ from selfpref.ask import earlier_turns, judge_pairs, score_responses, tallied
 from selfpref.ask import respond as answered
 from selfpref.models.calls import OpenModel, responder
 from selfpref.params import Judge, Params
-from selfpref.params.uses import Perplexity, Respond
+from selfpref.params.studies import Perplexity, Respond
 from selfpref.prompts import LAYOUTS
 from selfpref.seeds import sampled
 from selfpref.studies.wataoka import STUDY

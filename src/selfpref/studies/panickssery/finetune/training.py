@@ -16,7 +16,7 @@ import torch
 from selfpref.errors import SelfprefError
 from selfpref.models import Engine
 from selfpref.models.local import LocalModel
-from selfpref.params.uses import Training
+from selfpref.params.studies import Training
 from selfpref.studies.panickssery.finetune import Labelled
 
 # Token ids of prompt and label, and how many of them are the label's.
