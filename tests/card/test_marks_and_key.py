@@ -39,7 +39,7 @@ def written(items=40, **second):
 def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(capsys):
     written()
     assert main(["measure", "marks.jsonl", "--json=found.json", "--html=found.html"]) == 0
-    told = "ann: marks its own mistakes up"
+    told = "ann: marks its own mistakes up, equally wrong ones too"
     assert capsys.readouterr().out.startswith(f"{told}, because it marks its own wrong answers +1.")
     assert told in Path("found.html").read_text()
     found = json.loads(Path("found.json").read_text())["judges"]
@@ -54,7 +54,7 @@ def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(capsys):
 @pytest.mark.parametrize(
     ("lo", "hi", "items", "favours", "said"),
     [
-        (0.1, 0.9, 10, True, "marks its own mistakes up"),
+        (0.1, 0.9, 10, True, "marks its own mistakes up, equally wrong ones too"),
         (0.1, 0.9, 9, None, "cannot tell"),
         (-0.1, 0.19, 10, False, "by at most 0.19 points, if at all"),
         (-0.1, 0.21, 10, None, "cannot tell"),
@@ -65,6 +65,10 @@ def test_a_fifth_of_a_standard_deviation_is_little(lo, hi, items, favours, said)
     kinds = (marks.BOTH, marks.BEYOND, marks.ALIKE, marks.OWN)
     found = marks.answer(pd.DataFrame(dict.fromkeys(kinds, row)).T)
     assert (found.favours, found.verdict) == (favours, said)
+    if favours:
+        unsure = pd.DataFrame(dict.fromkeys(kinds, row) | {marks.ALIKE: row | {"lo": -0.1}}).T
+        told = "marks its own mistakes up; of equally wrong ones: cannot tell"
+        assert marks.answer(unsure).verdict == told
     told = f"; +0.10 [{lo:+.2f}, {hi:+.2f}] where the other answer is right"
     assert found.because.endswith(told) == (favours is False)
 

@@ -7,7 +7,10 @@ from conftest import STAGED
 from selfpref.plots.save import tables
 from selfpref.report import judges
 
-UP, NONE = "marks its own mistakes up", "by at most 0.04 in probability, if at all"
+UP, NONE = (
+    "marks its own mistakes up, equally wrong ones too",
+    "by at most 0.04 in probability, if at all",
+)
 
 
 @pytest.fixture

@@ -46,10 +46,13 @@ def answer(third: pd.DataFrame, unit: str = "points") -> Answer:
     shown = f"it marks its own wrong answers {interval(wrong)} above a third judge's marks of them"
     apart = f"{interval(beyond)} more than where both are right"
     if wrong["lo"] > 0:
+        also = ""
         if (alike := third.loc[ALIKE])["items"] >= FEW:
             shown += f", {interval(alike)} where the key calls both equally wrong"
+            sure = alike["lo"] > 0
+            also = ", equally wrong ones too" if sure else "; of equally wrong ones: cannot tell"
         told = "favour, the same mistake made twice, length or manner would show so"
-        return Answer(True, f"{shown}, {apart}; {told}", unit=unit)
+        return Answer(True, f"{shown}, {apart}; {told}", unit=unit, also=also)
     if wrong["hi"] < SMALL * wrong["spread"]:
         shown += f", under {SMALL:g} of a standard deviation"
         if (alone := third.loc[OWN])["items"] >= FEW:

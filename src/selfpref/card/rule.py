@@ -73,12 +73,14 @@ class Answer:
         because: Why, in words.
         most: Where it does not, or by less than matters, by how much it may do so at most.
         unit: Of that bound; of marks, points.
+        also: Of marks, whether it marks equally wrong ones up as well; with its sign in front.
     """
 
     favours: bool | None
     because: str
     most: float = np.nan
     unit: str = PROBABILITY
+    also: str = ""
 
     @property
     def verdict(self) -> str:
@@ -87,7 +89,7 @@ class Answer:
             return "cannot tell"
         if self.favours:
             pairs = self.unit == PROBABILITY
-            found = "favours itself" if pairs else "marks its own mistakes up"
+            found = "favours itself" if pairs else f"marks its own mistakes up{self.also}"
             return f"{found} a little" if self.most > 0 else found
         if self.most > 0:
             return f"by at most {max(self.most, 0.01):.2f} {self.unit}, if at all"

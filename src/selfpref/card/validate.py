@@ -18,11 +18,13 @@ where all but the first judge differ in scale, pull and tie width alone. The fir
 key an answer is right where q > 0.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,7 +49,7 @@ MEASURES = {
     "latent_quality": "own term, latent",
 }
 THIRD = "third judge, both wrong"
-SAID, MARKED = "pairs: favours itself?", "marks: favours itself?"
+SAID, MARKED = "answer on pairs", "answer on marks"
 NAMES = ("ada", "bea", "cyd", "dot")
 WORTH = (0.8, 0.3, 0.0, -0.6)
 # Of each judge in turn, and of people: scale, pull of the first place, tie width.
@@ -189,9 +191,9 @@ def cell(row: Mapping[str, float | None]) -> str:
     return number(row["value"]) + "*" * apart
 
 
-def verdict(favours: bool | None, taste: float) -> str:
-    """What the rule says, and whether that is wrong."""
-    said = {True: "yes", False: "by little at most", None: "cannot tell"}[favours]
+def verdict(card: Mapping[str, Any], taste: float) -> str:
+    """What a judge's card says, with any bound as x, and whether that is wrong."""
+    said, favours = re.sub(r"[\d.]+ [a-z ]+,", "x,", card["answer"]), card["favours_itself"]
     wrong = "wrong alarm" if favours and not taste else "miss" if taste and not favours else ""
     return f"**{said}: {wrong}**" if wrong else said
 
@@ -218,8 +220,8 @@ def row(
         **{name: cell(card[key]) for key, name in MEASURES.items()},
         THIRD: cell(mark["third_judge"][0]),
         # A judge of marks that repeats its own mistakes is not told from one that likes its own.
-        SAID: verdict(card["favours_itself"], one.taste),
-        MARKED: verdict(mark["favours_itself"], one.taste),
+        SAID: verdict(card, one.taste),
+        MARKED: verdict(mark, one.taste),
     }
 
 

@@ -99,6 +99,7 @@ def _lay_out(params: Params, folder: Path) -> None:
             titles[key] = next(title for level, title in map(heading, chapter.cells) if level)
             found |= {(key, name): one for name, one in tables(figures / key).items()}
     first, others = judges.first(found)
+    marked = first.loc[first.index == "livebench", judges.FIRST[2]]
     claims = pd.read_csv(shutil.copy(paths.claims_file(), folder)).fillna({"part": ""})
     rules = params.profile == paths.RELEASED
     values = {
@@ -113,7 +114,7 @@ def _lay_out(params: Params, folder: Path) -> None:
         "counted": counted(claims),
         "first": judges.markdown(first),
         "others": judges.markdown(others),
-        "marks": first.loc[first.index == "livebench", judges.FIRST[2]].tolist(),
+        "marks": marked.str.startswith("marks").tolist(),
     }
     for page in (MEASURE, *[RULES] * rules):
         text = (root / page).read_text(encoding="utf-8")
