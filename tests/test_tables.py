@@ -110,7 +110,7 @@ def test_no_key_stands_twice_and_no_column_is_missing():
         tables.validate(pd.DataFrame([VERDICT, VERDICT | {"mass": 0.5}]), "verdicts", "here")
     with pytest.raises(SelfprefError, match=r"here: column 'mass' is missing"):
         tables.validate(pd.DataFrame([VERDICT]).drop(columns="mass"), "verdicts", "here")
-    assert tables.TABLES["verdicts"].nullable == {"probabilities", "mass", "choice", "stored"}
+    assert tables.TABLES["verdicts"].nullable == ["probabilities", "mass", "choice", "stored"]
 
 
 def test_what_a_source_does_not_tell_apart_takes_the_tables_defaults():

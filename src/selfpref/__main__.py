@@ -5,6 +5,8 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,7 +15,6 @@ from selfpref.errors import SelfprefError
 from selfpref.files import check_place, write_text
 
 Arguments = argparse.Namespace
-Option = tuple[tuple[str, ...], dict[str, Any]]
 FORMATS = ("auto", "pairs", "fastchat", "arena", "arena-hard", "alpaca-eval", "reviews", "marks")
 MISSING = (
     "{} is not installed; in a clone of the repository: pip install '.[pipeline]', or "
@@ -32,11 +33,8 @@ class Parser(argparse.ArgumentParser):
 PARSER = Parser(prog="selfpref", description=__doc__)
 PARSER.add_argument("--version", action="version", version=__version__)
 COMMANDS = PARSER.add_subparsers(required=True, metavar="COMMAND")
-
-
-def option(*names: str, **settings: Any) -> Option:
-    """What a command takes, as `argparse` calls it."""
-    return names, settings
+# What a command takes: the arguments of `add_argument`.
+option = partial(methodcaller, "add_argument")
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -47,7 +45,7 @@ def pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def command(*options: Option) -> Callable[..., None]:
+def command(*options: methodcaller) -> Callable[..., None]:
     """Make a function a command of its name, whose help is its docstring."""
 
     def register(function: Callable[[Arguments], int | None]) -> None:
@@ -56,8 +54,8 @@ def command(*options: Option) -> Callable[..., None]:
         parser = COMMANDS.add_parser(
             function.__name__, help=told.split("\n")[0], description=told, formatter_class=form
         )
-        for names, settings in options:
-            parser.add_argument(*names, **settings)
+        for add in options:
+            add(parser)
         parser.set_defaults(call=function)
 
     return register
@@ -168,8 +166,8 @@ def measure(arguments: Arguments) -> int:
     from selfpref.card.measured import read
     from selfpref.card.words import brief_text, html, parts
 
-    written = [path for path in (arguments.json, arguments.html) if path]
-    given = [*arguments.judgments, *filter(None, [arguments.votes]), *written]
+    written = [*filter(None, (arguments.json, arguments.html))]
+    given = filter(None, (*arguments.judgments, arguments.votes, *written))
     places = [path.resolve() for path in given]
     if twice := [path.name for path in places if places.count(path) > 1]:
         told = "given twice, so that all in it would count twice or be overwritten"
@@ -185,8 +183,8 @@ def measure(arguments: Arguments) -> int:
         columns=dict(arguments.columns),
     )
     if arguments.json:
-        card = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
-        write_text(arguments.json, f"{card}\n")
+        numbers = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
+        write_text(arguments.json, f"{numbers}\n")
     if arguments.html:
         write_text(arguments.html, html(found))
     try:

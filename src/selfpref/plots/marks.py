@@ -9,7 +9,7 @@ alone, in every picture, and the legend says why.
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,7 +106,7 @@ def looks_of(
     ['people', 'mine']
     """
     names = order(rows[series])
-    known = given or {**looks(name for name in names if name not in LOOKS), **LOOKS}
+    known = given or LOOKS | looks({*names} - {*LOOKS})
     dash = {} if joined else {"dash": "none"}
     return {name: known[name]._replace(**dash) for name in given or names if name in names}
 
@@ -138,8 +138,8 @@ def long(rows: pd.DataFrame, values: Mapping[str, str], into: str = "series") ->
 def order(column: pd.Series) -> list[str]:
     """The entries in the order of their first appearance; of a categorical, its own order."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return [entry for entry in column.cat.categories if column.eq(entry).any()]
-    return list(dict.fromkeys(column))
+        return [*column.cat.remove_unused_categories().cat.categories]
+    return [*column.unique()]
 
 
 def split(rows: pd.DataFrame, column: str | None) -> dict[str, pd.DataFrame]:
@@ -180,8 +180,8 @@ def grid(
     width = width or (PAGE if columns > 1 else SINGLE)
     figure = empty(width, sum(tallest) + 0.75)
     shape: dict[str, Any] = {"sharex": share_x, "sharey": share_y, "height_ratios": tallest}
-    places = figure.subplots(len(tallest), columns, squeeze=False, **shape).flat
-    panels = list(places[: len(heights)])
+    places = [*figure.subplots(len(tallest), columns, squeeze=False, **shape).flat]
+    panels = places[: len(heights)]
     for spare in places[len(heights) :]:
         spare.set_axis_off()
     for axes, name in zip(panels, heights, strict=True):
@@ -205,12 +205,11 @@ def weak(rows: pd.DataFrame) -> pd.Series:
     return rows.get("hollow", pd.Series(False, rows.index)).eq(True)
 
 
-def dots(axes: Axes, rows: pd.DataFrame, x: pd.Series, y: pd.Series, look: Look, ms: float) -> None:
+def dots(axes: Axes, rows: pd.DataFrame, x: str, y: str, look: Look, size: float) -> None:
     """Marks of a size in points, white inside where their rows are hollow."""
-    hollow = weak(rows)
-    for part, face in ((~hollow, look.color), (hollow, "white")):
-        if part.any():
-            axes.plot(x[part], y[part], look.marker, c=look.color, mfc=face, ms=ms)
+    for hollow, part in rows.groupby(weak(rows)):
+        face = "white" if hollow else look.color
+        axes.plot(part[x], part[y], look.marker, c=look.color, mfc=face, ms=size)
 
 
 def announce(figure: Figure, rows: pd.DataFrame, shown: Looks, hollow: str, message: str) -> None:
@@ -262,7 +261,7 @@ def _places(rows: pd.DataFrame, row: str, group: str | None) -> dict[tuple[str, 
         for name, part in split(rows, group).items()
         for entry in [*[""] * bool(group), *order(part[row])]
     ]
-    return {key: place for place, key in enumerate(keys)}
+    return dict(zip(keys, count(), strict=False))
 
 
 def _shifts(rows: pd.DataFrame, at: pd.Series, series: str, shown: list[str]) -> pd.Series:
@@ -362,11 +361,11 @@ def forest(
         if apart:
             at += _shifts(part, at, series, [*shown]) * STEP / step
         for one, look in shown.items():
-            drawn = part[part[series].eq(one)]
+            drawn = part.assign(at=at)[part[series].eq(one)]
             if "lo" in drawn:
                 colors = [(look.color, FADED if faint else 1.0) for faint in weak(drawn)]
-                axes.hlines(at[drawn.index], drawn["lo"], drawn["hi"], color=colors, lw=1.1)
-            dots(axes, drawn, drawn["value"], at[drawn.index], look, 4.2)
+                axes.hlines(drawn["at"], drawn["lo"], drawn["hi"], color=colors, lw=1.1)
+            dots(axes, drawn, "value", "at", look, 4.2)
         axes.locator_params(axis="x", nbins=max(3, int(1.5 * figure.get_figwidth() / columns)))
         if limits:
             axes.set_xlim(limits)
@@ -386,7 +385,7 @@ def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float) -> Non
     if f"{x}_lo" in rows:
         axes.hlines(rows["value"], rows[f"{x}_lo"], rows[f"{x}_hi"], color=faint, linewidth=0.7)
     axes.plot(firm[x], firm["value"], color=look.color, linestyle=look.dash, linewidth=1.0)
-    dots(axes, rows, rows[x], rows["value"], look, size)
+    dots(axes, rows, x, "value", look, size)
 
 
 @style.context([STYLE, {"axes.grid.axis": "y"}])
