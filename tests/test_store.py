@@ -97,7 +97,7 @@ def test_a_reply_is_kept_before_it_is_read(path):
         ask(path, engine, choices(3))
     keys = [call_key(engine.request(call)) for call in choices(3)]
     with Store(path) as store:
-        assert store.get(keys) == {keys[0]: {"n": 0}}
+        assert dict(store.get(keys)) == {keys[0]: {"n": 0}}
 
 
 def flipped(body):
@@ -114,7 +114,7 @@ def test_a_damaged_store_is_named(path, damage):
         store.put({key: {"text": "a reply that fills its page " * 4} for key in keys})
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(SelfprefError, match=r"store\.sqlite: damaged"), Store(path) as store:
-        store.get(keys)
+        dict(store.get(keys))
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_a_reply_that_is_not_what_was_written_is_refused(path, change):
         store.put({key: {"text": key} for key in ("one", "two")})
         with store._connection:
             store._connection.execute(change)
-        assert store.get(["one"]) == {"one": {"text": "one"}}
+        assert dict(store.get(["one"])) == {"one": {"text": "one"}}
         with pytest.raises(SelfprefError, match=r"store\.sqlite: damaged"):
-            store.get(["one", "two"])
+            dict(store.get(["one", "two"]))
 
 
 def _write(folder, number, start):
@@ -153,7 +153,7 @@ def test_processes_that_start_together_make_one_store_and_lose_nothing(tmp_path)
     assert [worker.exitcode for worker in workers] == [0] * 4
     for n in range(50):
         with Store(tmp_path / f"{n}.sqlite") as store:
-            assert store.get(map(str, range(7))) == {str(m): {"n": m} for m in range(6)}
+            assert dict(store.get(map(str, range(7)))) == {str(m): {"n": m} for m in range(6)}
 
 
 def test_a_new_store_waits_for_one_that_is_being_made_and_for_nothing_else(path, monkeypatch):

@@ -350,10 +350,10 @@ def forest(
             ends = part["value"].groupby(at)
             axes.hlines([*ends.groups], ends.min(), ends.max(), color=GREY, lw=0.8, alpha=0.5)
         for place in [place for (_, entry), place in places.items() if entry][::2] * apart:
-            axes.axhspan(place - 0.5, place + 0.5, color=STRIPE, linewidth=0, zorder=0)
+            axes.axhspan(place - 0.5, place + 0.5, color=STRIPE, lw=0, zorder=0)
         null = part[reference].dropna() if isinstance(reference, str) else [reference]
         for value in {*null} - {None}:
-            axes.axvline(value, color=GREY, linewidth=0.8)
+            axes.axvline(value, color=GREY, lw=0.8)
         if note and (rows_by_panel or axes is panels[-1]):
             right = axes.get_yaxis_transform()
             for place, text in part[note].groupby(at).first().items():
@@ -379,12 +379,11 @@ def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float) -> Non
     joined = ~weak(rows) & (look.dash != "none")
     firm, beside, faint = rows[joined], rows[~joined], (look.color, 0.6)
     if "lo" in rows:
-        band = firm[x], firm["lo"], firm["hi"]
-        axes.fill_between(*band, color=look.color, alpha=0.14, linewidth=0)
-        axes.vlines(beside[x], beside["lo"], beside["hi"], color=faint, linewidth=0.7)
+        axes.fill_between(firm[x], firm["lo"], firm["hi"], color=look.color, alpha=0.14, lw=0)
+        axes.vlines(beside[x], beside["lo"], beside["hi"], color=faint, lw=0.7)
     if f"{x}_lo" in rows:
-        axes.hlines(rows["value"], rows[f"{x}_lo"], rows[f"{x}_hi"], color=faint, linewidth=0.7)
-    axes.plot(firm[x], firm["value"], color=look.color, linestyle=look.dash, linewidth=1.0)
+        axes.hlines(rows["value"], rows[f"{x}_lo"], rows[f"{x}_hi"], color=faint, lw=0.7)
+    axes.plot(firm[x], firm["value"], c=look.color, ls=look.dash, lw=1.0)
     dots(axes, rows, x, "value", look, size)
 
 
@@ -445,7 +444,7 @@ def lines(
     figure, panels = grid(dict.fromkeys(parts, height), label, **layout)
     for axes, part in zip(panels, parts.values(), strict=True):
         if reference is not None:
-            axes.axhline(reference, color=GREY, linewidth=0.7)
+            axes.axhline(reference, color=GREY, lw=0.7)
         for one, look in shown.items():
             line(axes, part[part[series].eq(one)], x, look, size)
         if len(names):

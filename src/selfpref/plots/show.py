@@ -25,7 +25,7 @@ LONGEST = 32
 
 @cache
 def _known() -> dict[str, str]:
-    return pd.read_csv(paths.names_file(), index_col="name")["shown"].to_dict()
+    return dict(pd.read_csv(paths.names_file(), index_col="name")["shown"])
 
 
 def called(names: Iterable[str]) -> list[str]:
