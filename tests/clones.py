@@ -2,7 +2,7 @@
 
 A test that only looks at what a run made takes the shared clone; one that runs a stage takes a copy
 (`Clone.copied`). What a change of params.yaml makes stale is asked of DVC in this process
-(`Clone.stale_after`), which leaves the clone as it was.
+(`Clone.edited`, `Clone.stale`), which leaves the clone as it was.
 """
 
 import hashlib
@@ -17,24 +17,15 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
+import conftest
 import elobench_release
 import llm_sp_release
 import nbformat
 import pandas as pd
+import panickssery_release
 import pytest
-from conftest import (
-    REPOSITORY,
-    STAGED,
-    QuietHandler,
-    lines,
-    mt_bench_files,
-    pin,
-    serving,
-    vicuna80_files,
-    xu_files,
-)
+from conftest import REPOSITORY, STAGED, lines, pin
 from dvc.repo import Repo
-from panickssery_release import files as panickssery_files
 from ruamel.yaml import YAML
 from synthetic_livebench import livebench_files
 
@@ -82,11 +73,6 @@ class Clone:
         with self.dvc() as repo:
             return set(repo.status())
 
-    def stale_after(self, change):
-        """The same after a change of the parameters, which is undone."""
-        with self.edited(change):
-            return self.stale()
-
     def edit(self, change):
         """Change the parameters; their former text."""
         path = self.folder / "params.yaml"
@@ -131,8 +117,8 @@ class Clone:
 
     def commit(self, message):
         """Give git all that it would take in."""
-        for command in (["add", "-A"], ["commit", "-qm", message]):
-            assert self.call("git", *command).returncode == 0
+        done = self.call("sh", "-c", f"git add -A && git commit -qm {message}")
+        assert done.returncode == 0
 
 
 def weights(folder, context, **shape):
@@ -178,7 +164,7 @@ def cloned(top, releases):
     for name, files in releases.items():
         (source,) = (folder / "src/selfpref").rglob(f"{name}.csv")
         pin(top / "mirror", f"owner/{name}", files, source)
-    with serving(partial(QuietHandler, directory=top / "mirror")) as address:
+    with conftest.serving(partial(conftest.QuietHandler, directory=top / "mirror")) as address:
         made = Clone(folder, address, top / "cache")
         assert made.call("git", "init", "-q").returncode == 0
         made.commit("clone")
@@ -264,13 +250,13 @@ def of_panickssery(params):
 def recorded(tmp_path_factory):
     """The recorded profile after one run: every study, small releases and a user's own file."""
     releases = {
-        "mt-bench": mt_bench_files(10),
-        "vicuna80": vicuna80_files(10),
+        "mt-bench": conftest.mt_bench_files(10),
+        "vicuna80": conftest.vicuna80_files(10),
         "elobench": elobench_release.files(*elobench_release.rows()),
         "llm-sp": llm_sp_release.files(),
         "livebench": livebench_files(4),
-        "panickssery": panickssery_files(),
-        "xu": xu_files(),
+        "panickssery": panickssery_release.files(),
+        "xu": conftest.xu_files(),
     }
 
     def change(params):
