@@ -81,6 +81,8 @@ def test_what_was_cut_off_is_an_answer_and_a_prompt_that_did_not_fit_is_none(pat
 class Sloppy:
     """An endpoint whose reader is broken."""
 
+    identity = None
+
     def answer(self, calls):
         yield from ((number, Raw({"n": number})) for number in range(len(calls)))
 
