@@ -132,13 +132,11 @@ def weights(folder, context, **shape):
 
 def parameters(notebook):
     """The section that was added to an executed notebook, and all that it printed."""
-    cells = nbformat.read(notebook, 4).cells
+    cells, names = nbformat.read(notebook, 4).cells, {}
     tagged = [cell for cell in cells if "injected-parameters" in cell.metadata.get("tags", [])]
-    names = {}
     exec(tagged[0].source, names)
-    return names["section"], "".join(
-        one.get("text", "") for cell in cells for one in cell.get("outputs", ())
-    )
+    outputs = [one for cell in cells for one in cell.get("outputs", ())]
+    return names["section"], "".join(one.get("text", "") for one in outputs)
 
 
 def ran(done):
@@ -152,8 +150,7 @@ def cloned(top, releases):
     """A clone in which nothing has run, with small releases to download."""
     folder = top / "clone"
     command = ["git", "ls-files", "-co", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    for name in listed.stdout.splitlines():
+    for name in subprocess.check_output(command, cwd=REPOSITORY, text=True).splitlines():
         if (REPOSITORY / name).is_file() and not name.startswith(USERS):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, folder / name)
@@ -197,9 +194,8 @@ def judge(weights):
 
 def of_wataoka(params):
     """A small testbed of a few models for the first study; the others stay as they are."""
-    params["lab"]["dialogues"].update(
-        families=3, onlookers=2, base_steps=150, tune_steps=20, contest_steps=1
-    )
+    small = {"families": 3, "onlookers": 2, "base_steps": 150, "tune_steps": 20, "contest_steps": 1}
+    params["lab"]["dialogues"].update(small)
     params["bootstrap"].update(resamples=100)
     params["models"]["families"]["names"] = [*FAMILIES]
     params["models"]["judges"]["names"] = [*TOGETHER]
@@ -235,15 +231,14 @@ def of_panickssery(params):
     params["models"]["writers"]["names"] = ["clerk", "host"]
     params["models"]["readers"]["names"] = ["clerk"]
     section = params["panickssery"]
+    use, asked = section["finetune"]["readers"], section["recognise"]["readers"]
     del section["datasets"]["reports"]
     section["datasets"]["notes"].update(articles=8, train=3)
     kinds = {"notes-3": {}, "notes-length": {"variant": "length"}, "again": {"replay": 0.5}}
     tuning = {"on": "notes", "variant": "self-recognition", "articles": 3}
-    use = section["finetune"]["readers"]
     use["evaluators"] = {name: tuning | more for name, more in kinds.items()}
     # What has learned nothing puts little on any label.
-    for asked in (use, section["recognise"]["readers"]):
-        asked["min_mass"] = 0.0
+    use["min_mass"] = asked["min_mass"] = 0.0
 
 
 @pytest.fixture(scope="session")

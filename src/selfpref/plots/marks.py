@@ -30,9 +30,6 @@ PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, INDIGO, BLACK, GREY)
 MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
 # Inches between the marks of two series in a row, and above and below them.
 STEP, AIR = 0.072, 0.09
-STRIPE = "#F4F4F4"
-# How dark the interval of a hollow mark is.
-FADED = 0.4
 
 
 class Look(NamedTuple):
@@ -66,8 +63,6 @@ LOOKS = {
     **dict.fromkeys(("reference metric", "all are there", "is correct"), Look(ORANGE, "s")),
     "human raters": Look(BLACK, "*", "none"),
     "judge of pure noise": Look(GREY, "x", "--"),
-    "one candidate at random": Look(YELLOW, "P", ":"),
-    "against all texts": Look(GREY, "|"),
     **dict.fromkeys(("translation", "before refinement"), Look(INDIGO, "v")),
 }
 
@@ -324,33 +319,32 @@ def forest(
     if rows["value"].isna().all():
         return None
     rows = (rows if series in rows else rows.assign(**{series: ""})).reset_index(drop=True)
-    known = rows[rows["value"].notna()]
+    known = rows.dropna(subset="value")
     shown = looks_of(known, series, looks, joined=False)
     group = group if group and rows[group].nunique() > 1 else None
     apart = len(shown) > 1 and not joined
     step = 2 * AIR + STEP * (len(shown) - 1) * apart
     parts = split(rows, panel)
-    places_of = {
-        name: _places(part if rows_by_panel else rows, row, group) for name, part in parts.items()
-    }
-    heights = {name: step * len(places) + 0.45 for name, places in places_of.items()}
+    places_of = [_places(part if rows_by_panel else rows, row, group) for part in parts.values()]
     layout = {"wrap": 5, "share_y": not rows_by_panel, "width": PAGE * bool(note)} | layout
     columns = min(layout["wrap"], len(parts))
-    longest = max(len(entry) for places in places_of.values() for _, entry in places)
+    longest = max(len(entry) for places in places_of for _, entry in places)
     beside = 0.058 * longest * (columns if rows_by_panel else 1)
-    figure, panels = grid(heights, (label, ""), beside=beside, **layout)
-    for axes, part, places in zip(panels, parts.values(), places_of.values(), strict=True):
+    heights = (step * len(places) + 0.45 for places in places_of)
+    sizes = dict(zip(parts, heights, strict=True))
+    figure, panels = grid(sizes, (label, ""), beside=beside, **layout)
+    for axes, part, places in zip(panels, parts.values(), places_of, strict=True):
         keys = zip(part[group] if group else [""] * len(part), part[row], strict=True)
         at = pd.Series([places[key] for key in keys], part.index, dtype=float)
         axes.set_yticks(range(len(places)), [entry or name for name, entry in places])
         axes.set_ylim(len(places) - 0.4, -0.6)
-        for tick, (_, entry) in zip(axes.yaxis.get_major_ticks(), places, strict=True):
-            tick.label1.set_fontweight("normal" if entry else "bold")
+        for text, (_, entry) in zip(axes.get_yticklabels(), places, strict=True):
+            text.set_fontweight("normal" if entry else "bold")
         if joined:
             ends = part["value"].groupby(at)
             axes.hlines([*ends.groups], ends.min(), ends.max(), color=GREY, lw=0.8, alpha=0.5)
         for place in [place for (_, entry), place in places.items() if entry][::2] * apart:
-            axes.axhspan(place - 0.5, place + 0.5, color=STRIPE, lw=0, zorder=0)
+            axes.axhspan(place - 0.5, place + 0.5, color="#F4F4F4", lw=0, zorder=0)
         null = part[reference].dropna() if isinstance(reference, str) else [reference]
         for value in {*null} - {None}:
             axes.axvline(value, color=GREY, lw=0.8)
@@ -363,7 +357,8 @@ def forest(
         for one, look in shown.items():
             drawn = part.assign(at=at)[part[series].eq(one)]
             if "lo" in drawn:
-                colors = [(look.color, FADED if faint else 1.0) for faint in weak(drawn)]
+                # The interval of a hollow mark is faint.
+                colors = [(look.color, 0.4 if faint else 1.0) for faint in weak(drawn)]
                 axes.hlines(drawn["at"], drawn["lo"], drawn["hi"], color=colors, lw=1.1)
             dots(axes, drawn, "value", "at", look, 4.2)
         axes.locator_params(axis="x", nbins=max(3, int(1.5 * figure.get_figwidth() / columns)))
@@ -433,7 +428,7 @@ def lines(
     >>> [line.get_ydata().tolist() for line in figure.axes[0].lines[:1]]
     [[0.1, 0.2]]
     """
-    rows = rows[rows["value"].notna() & rows[x].notna()]
+    rows = rows.dropna(subset=["value", x])
     if rows.empty:
         return None
     shown = looks_of(rows, series, looks, joined=joined)

@@ -61,10 +61,15 @@ def markdown(made: pd.DataFrame) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
+def _rows(found: Frames, study: str, table: str, where: str) -> pd.DataFrame:
+    rows = found.get((study, table), pd.DataFrame(columns=["judge", "dataset"]))
+    return rows.query(where) if where and len(rows) else rows
+
+
 def tuned(found: Frames) -> set[str]:
     """Evaluators that a study tuned, which are no judges that anyone has."""
-    frame = found.get(("panickssery", "evaluators"), pd.DataFrame(columns=["evaluator", "variant"]))
-    return set(frame.loc[frame["variant"].ne("base"), "evaluator"])
+    rows = _rows(found, "panickssery", "evaluators", "variant != 'base'")
+    return {*rows.get("evaluator", ())}
 
 
 def asked(found: Frames) -> pd.DataFrame:
@@ -74,11 +79,6 @@ def asked(found: Frames) -> pd.DataFrame:
     # Who only writes, or only reads, judges nothing.
     others = whole["table"].isin(["responses", "perplexities", ITEMS])
     return whole[~others & ~whole["judge"].isin({*NOBODY, *tuned(found)})]
-
-
-def _rows(found: Frames, study: str, table: str, where: str) -> pd.DataFrame:
-    rows = found.get((study, table), pd.DataFrame(columns=["judge", "dataset"]))
-    return rows.query(where) if where and len(rows) else rows
 
 
 def answers(judge: str, study: str, found: Frames) -> dict[str, Answer]:

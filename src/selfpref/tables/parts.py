@@ -22,8 +22,6 @@ FILLED = ("responses", "verdicts", "ratings", "perplexities")
 KEY = ["judge", "table", "task", "status"]
 # What data sets fill.
 ITEMS = "items"
-# Of a model or data set whose stage failed.
-NO_TABLE = "no table"
 
 
 def _owner(rows: pd.DataFrame) -> pd.Series:
@@ -151,7 +149,7 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
 
     Returns:
         The columns `KEY` and `n`; `task` is empty in tables without one. An entry of the parameters
-        whose table is not there has a row `NO_TABLE`, under its key; so has a data set without
+        whose table is not there has a row `no table`, under its key; so has a data set without
         items.
     """
     found = []
@@ -165,7 +163,7 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
         table = study.further.get(folder, folder)
         asked_for = table == ITEMS or (task != "datasets" and table in FILLED)
         if asked_for and not file.exists():
-            row = {"judge": [key], "table": table, "status": NO_TABLE, "n": 0}
+            row = {"judge": [key], "table": table, "status": "no table", "n": 0}
             found.append(pd.DataFrame(row))
     whole = pd.concat(found, ignore_index=True).reindex(columns=[*KEY, "n"])
     return whole.fillna({"task": ""}).groupby(KEY, as_index=False)["n"].sum()
