@@ -338,8 +338,8 @@ def forest(
         at = pd.Series([places[key] for key in keys], part.index, dtype=float)
         axes.set_yticks(range(len(places)), [entry or name for name, entry in places])
         axes.set_ylim(len(places) - 0.4, -0.6)
-        for text, (_, entry) in zip(axes.get_yticklabels(), places, strict=True):
-            text.set_fontweight("normal" if entry else "bold")
+        for tick, (_, entry) in zip(axes.yaxis.get_major_ticks(), places, strict=True):
+            tick.label1.set_fontweight("normal" if entry else "bold")
         if joined:
             ends = part["value"].groupby(at)
             axes.hlines([*ends.groups], ends.min(), ends.max(), color=GREY, lw=0.8, alpha=0.5)
