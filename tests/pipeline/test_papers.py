@@ -131,8 +131,7 @@ def place(tmp_path, monkeypatch, request):
 @pytest.mark.parametrize("study", TASKS)
 def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
     params = profile(study, place.url)
-    name, section = params.profile, params.study(study)
-    tables = registry.STUDIES[study]
+    name, section, tables = params.profile, params.study(study), registry.STUDIES[study]
     for dataset in section.datasets:
         tables.write(name, dataset, **registry.read(params, study, dataset))
     for task in TASKS[study]:
