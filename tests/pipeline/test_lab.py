@@ -1,7 +1,7 @@
 """The testbed end to end: one small run, and judges added to it."""
 
 import pytest
-from clones import ALONE, FAMILIES, PAIRS, TOGETHER, judge, ran
+from clones import ALONE, FAMILIES, PAIRS, TOGETHER, ran
 
 # Each line a study and what it promises: figures with their tables, then tables alone.
 FIGURES = """
@@ -45,16 +45,6 @@ def test_every_pair_is_judged_in_both_orders_and_of_articles_only_those_held_out
     for name, count in (("clerk-notes-3", 12), ("clerk-again", 24)):
         assert len((folder / f"{name}.jsonl").read_text().splitlines()) == count
     assert (folder / "clerk-notes-3/model.safetensors").is_file()
-
-
-def test_switching_profiles_makes_nothing_stale_and_loses_no_change(laboratory):
-    with laboratory.edited(lambda params: params["models"].update(twin=judge("terse"))):
-        before = laboratory.stale()
-        for name in ("recorded", "lab"):
-            assert laboratory.call("python", "-m", "selfpref", "use", name).returncode == 0
-        assert laboratory.stale() == before
-        assert "twin" in (laboratory.folder / "params.yaml").read_text()
-    assert laboratory.stale() <= {"check"} | LEFT
 
 
 # What is run once more, in a copy.
