@@ -57,7 +57,7 @@ def command(*options: methodcaller) -> Callable[..., None]:
 
 
 Pairs = list[tuple[str, str]]
-PAIRS: dict[str, Any] = {"action": "append", "type": pair, "default": [], "metavar": "A=B"}
+pairs = partial(option, action="append", type=pair, default=[], metavar="A=B")
 
 
 @command(option("--out", type=Path, help="file to write once it is valid"))
@@ -109,7 +109,7 @@ def use(profile: str) -> None:
 @command(
     option("notebook", type=Path),
     option("output", type=Path, help="the executed copy"),
-    option("-p", "--parameter", **PAIRS),
+    pairs("-p", "--parameter"),
     option("--chapter", action="store_true", help="leave empty sections out"),
 )
 def run(notebook: Path, output: Path, parameter: Pairs, *, chapter: bool) -> None:
@@ -140,8 +140,8 @@ def report() -> None:
     option("--judge", metavar="NAME", help="the only judge to have a card"),
     option("--votes", type=Path, help="a file of people's votes on the same pairs"),
     option("--format", dest="wanted", choices=FORMATS, default="auto"),
-    option("--alias", **PAIRS, help="call A, a judge or responder of the files, B"),
-    option("--columns", **PAIRS, help="A is the column that the files call B"),
+    pairs("--alias", help="call A, a judge or responder of the files, B"),
+    pairs("--columns", help="A is the column that the files call B"),
     option("--brief", action="store_true", help="print the answers alone"),
     option("--fail-on", choices=["favours"], help="end with status 1 where a judge does"),
     option("--html", type=Path, help="write the cards to this file"),

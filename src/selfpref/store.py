@@ -55,13 +55,14 @@ class Store(AbstractContextManager["Store"]):
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._named():
             self._connection = sqlite3.connect(path, timeout=PATIENCE)
+            run = self._connection.execute
             self._write_ahead()
-            self._connection.execute("PRAGMA synchronous=NORMAL")
-            (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+            run("PRAGMA synchronous=NORMAL")
+            (verdict,) = run("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
                 raise sqlite3.DatabaseError(verdict)
             columns = "key TEXT PRIMARY KEY, reply TEXT, digest TEXT"
-            self._connection.execute(f"CREATE TABLE IF NOT EXISTS replies ({columns})")
+            run(f"CREATE TABLE IF NOT EXISTS replies ({columns})")
 
     def _write_ahead(self) -> None:
         """Have many read while one writes; a new file takes this from one process at a time."""
@@ -112,8 +113,7 @@ class Store(AbstractContextManager["Store"]):
         rows = []
         for key, reply in replies.items():
             body = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
-            if len(body) > LARGE:
-                body = zlib.compress(body, 1)
+            body = zlib.compress(body, 1) if len(body) > LARGE else body
             rows.append((key, body, _digest(key, body)))
         with self._named(), self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", rows)

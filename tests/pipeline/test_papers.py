@@ -25,7 +25,7 @@ from selfpref.params import TASKS, Params
 from selfpref.prompts import downloaded
 from selfpref.studies import registry
 from selfpref.studies.panickssery import stages
-from selfpref.tables.parts import part
+from selfpref.tables.parts import FILLED, part
 
 yaml = YAML(typ="safe")
 LEXICON = Lexicon(
@@ -141,7 +141,8 @@ def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
             for stage in (task, "recognise-tuned") if task == "finetune" else (task,):
                 tables.write(name, part(task, key), **registry.make(params, study, stage, key))
     for folder, task, key, file in tables.entries(params):
-        assert task == "datasets" or len(pd.read_parquet(file)), (folder, key)
+        if task != "datasets" and folder in FILLED:
+            assert len(pd.read_parquet(file)), (folder, key)
     frames = run(f"{study}_metrics", params)["frames"]
     if study == "wataoka":
         assert len(section.judge) == 11

@@ -102,7 +102,7 @@ def _bounds(name: str, frame: pd.DataFrame, order: list[str]) -> list[str]:
     """The columns of its bounds: `x_lo` and `x_hi`, or `lo` and `hi` right behind it."""
     if f"{name}_lo" in frame:
         return [f"{name}_lo", f"{name}_hi"]
-    after = order[order.index(name) + 1 :][:2] if name in order else []
+    after = order[order.index(name) + 1 :][:2]
     return after if after == ["lo", "hi"] else []
 
 
