@@ -244,15 +244,11 @@ def of_panickssery(params):
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory):
     """The recorded profile after one run: every study, small releases and a user's own file."""
-    releases = {
-        "mt-bench": conftest.mt_bench_files(10),
-        "vicuna80": conftest.vicuna80_files(10),
-        "elobench": elobench_release.files(*elobench_release.rows()),
-        "llm-sp": llm_sp_release.files(),
-        "livebench": livebench_files(4),
-        "panickssery": panickssery_release.files(),
-        "xu": conftest.xu_files(),
-    }
+    elobench = elobench_release.files(*elobench_release.rows())
+    releases = {"elobench": elobench, "llm-sp": llm_sp_release.files(), "xu": conftest.xu_files()}
+    releases |= {"panickssery": panickssery_release.files(), "livebench": livebench_files(4)}
+    mt_bench, vicuna80 = conftest.mt_bench_files(10), conftest.vicuna80_files(10)
+    releases |= {"mt-bench": mt_bench, "vicuna80": vicuna80}
 
     def change(params):
         params["bootstrap"].update(resamples=100)

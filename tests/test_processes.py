@@ -12,9 +12,7 @@ from selfpref.processes import each
 
 
 @pytest.mark.parametrize(("free", "written"), [(2**26 - 1, False), (2**26, True)])
-def test_what_the_user_set_stays_and_no_module_is_compiled_to_a_disk_that_is_nearly_full(
-    monkeypatch, free, written
-):
+def test_a_users_setting_stays_and_a_full_disk_gets_no_module(monkeypatch, free, written):
     own = {"LRU_CACHE_CAPACITY": "99"}
     monkeypatch.setattr(processes.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)

@@ -118,19 +118,17 @@ def test_a_damaged_store_is_named(path, damage):
         dict(store.get(keys))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        # A text that is no UTF-8; and the first call's reply, which is whole in itself.
-        "UPDATE replies SET digest = CAST(x'ff' AS TEXT) WHERE key = 'two'",
-        "UPDATE replies SET (reply, digest) = (SELECT reply, digest FROM replies LIMIT 1)",
-    ],
-)
+# A text that is no UTF-8; and the first call's reply, which is whole in itself.
+NO_TEXT = "digest = CAST(x'ff' AS TEXT) WHERE key = 'two'"
+ANOTHERS = "(reply, digest) = (SELECT reply, digest FROM replies LIMIT 1)"
+
+
+@pytest.mark.parametrize("change", [NO_TEXT, ANOTHERS])
 def test_a_reply_that_is_not_what_was_written_is_refused(path, change):
     with Store(path) as store:
         store.put({key: {"text": key} for key in ("one", "two")})
         with store._connection:
-            store._connection.execute(change)
+            store._connection.execute(f"UPDATE replies SET {change}")
         assert dict(store.get(["one"])) == {"one": {"text": "one"}}
         with pytest.raises(SelfprefError, match=r"store\.sqlite: damaged"):
             dict(store.get(["one", "two"]))

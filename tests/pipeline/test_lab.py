@@ -50,9 +50,7 @@ def test_every_pair_is_judged_in_both_orders_and_of_articles_only_those_held_out
 # What is run once more, in a copy.
 
 
-def test_weights_behind_an_endpoint_say_what_they_say_here_and_nothing_else_is_asked(
-    laboratory, tmp_path
-):
+def test_weights_behind_an_endpoint_say_what_they_say_here(laboratory, tmp_path):
     """The weights of `terse`, which judge there as they do here."""
     from scripted import ByModel, Scripted
 

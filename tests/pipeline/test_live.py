@@ -131,9 +131,7 @@ def test_a_judge_of_the_paper_finds_its_own_responses_and_is_asked_as_the_paper_
     assert of_sets.sum() == 2 * (2 * (DIALOGUES + DIALOGUES // 4) + 2 * 6)
 
 
-def test_a_judge_from_nothing_has_on_its_card_what_needs_no_vote_and_votes_ask_nothing_again(
-    reproduced,
-):
+def test_a_judge_from_nothing_needs_no_vote_and_votes_ask_nothing_again(reproduced):
     clone, _, server = reproduced
     for judge in ("mine", "yours"):
         verdicts = clone.table(f"data/live/wataoka/verdicts/{judge}.parquet")

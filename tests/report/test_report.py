@@ -119,9 +119,7 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
         assert not re.search(r"\bnan\b", told(page)), name
 
 
-def test_the_same_inputs_give_the_same_bytes_and_beside_the_book_nothing_is_written(
-    made, monkeypatch
-):
+def test_the_same_inputs_give_the_same_bytes_and_nothing_beside_the_book(made, monkeypatch):
     def written():
         return {path: path.read_bytes() for path in (made / "report").rglob("*") if path.is_file()}
 
@@ -132,9 +130,7 @@ def test_the_same_inputs_give_the_same_bytes_and_beside_the_book_nothing_is_writ
     assert len([*(made / "report/recorded").iterdir()]) == 3
 
 
-def test_without_figures_the_first_page_names_the_remedy_and_a_dead_link_ends_the_build(
-    tmp_path, monkeypatch
-):
+def test_without_figures_the_remedy_is_named_and_a_dead_link_is_fatal(tmp_path, monkeypatch):
     """A pipeline whose studies are all left out ends well."""
     known(tmp_path, monkeypatch, "None.")
     assert "make repro PROFILE=recorded" in told(build(PARAMS).read_text())
