@@ -73,8 +73,8 @@ def test_a_table_is_what_lies_in_its_folders(repository):
     for folder, key in itertools.product(("verdicts", "ties"), ("b", "a")):
         rows = tables.fill([VERDICT | {"item_id": f"{folder}/{key}"}], "verdicts", study="s")
         STUDY.write("lab", key, **{folder: rows}, dropped=pd.DataFrame())
-    read = STUDY.read("lab", "verdicts")
-    assert read["item_id"].tolist() == ["verdicts/a", "verdicts/b", "ties/a", "ties/b"]
+    wanted = dict(enumerate(("verdicts/a", "verdicts/b", "ties/a", "ties/b")))
+    assert STUDY.read("lab", "verdicts")["item_id"].to_dict() == wanted
     assert STUDY.read("lab", "ratings").empty
     assert {path.split("/")[3] for path in there(repository)} == {"verdicts", "ties"}
 
