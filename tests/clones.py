@@ -2,7 +2,7 @@
 
 A test that only looks at what a run made takes the shared clone; one that runs a stage takes a copy
 (`Clone.copied`). What a change of params.yaml makes stale is asked of DVC in this process
-(`Clone.stale_after`), which leaves the clone as it was.
+(`Clone.edited`, `Clone.stale`), which leaves the clone as it was.
 """
 
 import hashlib
@@ -17,24 +17,15 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
+import conftest
 import elobench_release
 import llm_sp_release
 import nbformat
 import pandas as pd
+import panickssery_release
 import pytest
-from conftest import (
-    REPOSITORY,
-    STAGED,
-    QuietHandler,
-    lines,
-    mt_bench_files,
-    pin,
-    serving,
-    vicuna80_files,
-    xu_files,
-)
+from conftest import REPOSITORY, STAGED, lines, pin
 from dvc.repo import Repo
-from panickssery_release import files as panickssery_files
 from ruamel.yaml import YAML
 from synthetic_livebench import livebench_files
 
@@ -82,11 +73,6 @@ class Clone:
         with self.dvc() as repo:
             return set(repo.status())
 
-    def stale_after(self, change):
-        """The same after a change of the parameters, which is undone."""
-        with self.edited(change):
-            return self.stale()
-
     def edit(self, change):
         """Change the parameters; their former text."""
         path = self.folder / "params.yaml"
@@ -131,8 +117,8 @@ class Clone:
 
     def commit(self, message):
         """Give git all that it would take in."""
-        for command in (["add", "-A"], ["commit", "-qm", message]):
-            assert self.call("git", *command).returncode == 0
+        done = self.call("sh", "-c", f"git add -A && git commit -qm {message}")
+        assert done.returncode == 0
 
 
 def weights(folder, context, **shape):
@@ -146,13 +132,11 @@ def weights(folder, context, **shape):
 
 def parameters(notebook):
     """The section that was added to an executed notebook, and all that it printed."""
-    cells = nbformat.read(notebook, 4).cells
+    cells, names = nbformat.read(notebook, 4).cells, {}
     tagged = [cell for cell in cells if "injected-parameters" in cell.metadata.get("tags", [])]
-    names = {}
     exec(tagged[0].source, names)
-    return names["section"], "".join(
-        one.get("text", "") for cell in cells for one in cell.get("outputs", ())
-    )
+    outputs = [one for cell in cells for one in cell.get("outputs", ())]
+    return names["section"], "".join(one.get("text", "") for one in outputs)
 
 
 def ran(done):
@@ -166,8 +150,7 @@ def cloned(top, releases):
     """A clone in which nothing has run, with small releases to download."""
     folder = top / "clone"
     command = ["git", "ls-files", "-co", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    for name in listed.stdout.splitlines():
+    for name in subprocess.check_output(command, cwd=REPOSITORY, text=True).splitlines():
         if (REPOSITORY / name).is_file() and not name.startswith(USERS):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, folder / name)
@@ -178,7 +161,7 @@ def cloned(top, releases):
     for name, files in releases.items():
         (source,) = (folder / "src/selfpref").rglob(f"{name}.csv")
         pin(top / "mirror", f"owner/{name}", files, source)
-    with serving(partial(QuietHandler, directory=top / "mirror")) as address:
+    with conftest.serving(partial(conftest.QuietHandler, directory=top / "mirror")) as address:
         made = Clone(folder, address, top / "cache")
         assert made.call("git", "init", "-q").returncode == 0
         made.commit("clone")
@@ -211,9 +194,8 @@ def judge(weights):
 
 def of_wataoka(params):
     """A small testbed of a few models for the first study; the others stay as they are."""
-    params["lab"]["dialogues"].update(
-        families=3, onlookers=2, base_steps=150, tune_steps=20, contest_steps=1
-    )
+    small = {"families": 3, "onlookers": 2, "base_steps": 150, "tune_steps": 20, "contest_steps": 1}
+    params["lab"]["dialogues"].update(small)
     params["bootstrap"].update(resamples=100)
     params["models"]["families"]["names"] = [*FAMILIES]
     params["models"]["judges"]["names"] = [*TOGETHER]
@@ -249,29 +231,24 @@ def of_panickssery(params):
     params["models"]["writers"]["names"] = ["clerk", "host"]
     params["models"]["readers"]["names"] = ["clerk"]
     section = params["panickssery"]
+    use, asked = section["finetune"]["readers"], section["recognise"]["readers"]
     del section["datasets"]["reports"]
     section["datasets"]["notes"].update(articles=8, train=3)
     kinds = {"notes-3": {}, "notes-length": {"variant": "length"}, "again": {"replay": 0.5}}
     tuning = {"on": "notes", "variant": "self-recognition", "articles": 3}
-    use = section["finetune"]["readers"]
     use["evaluators"] = {name: tuning | more for name, more in kinds.items()}
     # What has learned nothing puts little on any label.
-    for asked in (use, section["recognise"]["readers"]):
-        asked["min_mass"] = 0.0
+    use["min_mass"] = asked["min_mass"] = 0.0
 
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory):
     """The recorded profile after one run: every study, small releases and a user's own file."""
-    releases = {
-        "mt-bench": mt_bench_files(10),
-        "vicuna80": vicuna80_files(10),
-        "elobench": elobench_release.files(*elobench_release.rows()),
-        "llm-sp": llm_sp_release.files(),
-        "livebench": livebench_files(4),
-        "panickssery": panickssery_files(),
-        "xu": xu_files(),
-    }
+    elobench = elobench_release.files(*elobench_release.rows())
+    releases = {"elobench": elobench, "llm-sp": llm_sp_release.files(), "xu": conftest.xu_files()}
+    releases |= {"panickssery": panickssery_release.files(), "livebench": livebench_files(4)}
+    mt_bench, vicuna80 = conftest.mt_bench_files(10), conftest.vicuna80_files(10)
+    releases |= {"mt-bench": mt_bench, "vicuna80": vicuna80}
 
     def change(params):
         params["bootstrap"].update(resamples=100)

@@ -148,11 +148,8 @@ def mt_bench_files(questions, seed=0):
         winner = {"winner": str(rng.choice(known, p=[0.6, 0.3, 0.05, 0.05]))}
         verdicts.append({"judge": "gpt4_pair", "model_a": a, "model_b": b} | key | winner)
     asked = [{"question_id": q, "category": "math", "turns": ["first?", "then?"]} for q in numbers]
-    files = {
-        "data/snapshots/mtbench/human.jsonl": lines(*human),
-        "data/snapshots/mtbench/gpt4_pair.jsonl": lines(*verdicts),
-        f"{FASTCHAT}question.jsonl": lines(*asked),
-    }
+    folder, files = "data/snapshots/mtbench/", {f"{FASTCHAT}question.jsonl": lines(*asked)}
+    files |= {f"{folder}human.jsonl": lines(*human), f"{folder}gpt4_pair.jsonl": lines(*verdicts)}
     for model in MT_BENCH_MODELS:
         choices = [{"index": 0, "turns": [f"{model} one", f"{model} two"]}]
         answers = [{"question_id": q, "model_id": model, "choices": choices} for q in numbers]
@@ -195,17 +192,18 @@ def xu_feedback(points):
     return said.rstrip() or "No errors found."
 
 
-def xu_numbers(values):
-    return "".join(f"{value!r}\n" for value in values)
-
-
 def xu_said(points):
     return xu_feedback(points) + XU_END
 
 
-def xu_mapped(values):
-    """By a rising map with plateaus, as the release's from BLEURT to the scale of MQM."""
-    return xu_numbers([float(min(0.0, np.floor(raw * 10) * 5 - 30)) for raw in values])
+def xu_numbers(values):
+    return "".join(f"{value!r}\n" for value in values)
+
+
+def xu_scores(raw, mapped, values):
+    """Raw BLEURT, and by a rising map with plateaus, as the release has it, on the scale of MQM."""
+    on_mqm = (float(min(0.0, np.floor(value * 10) * 5 - 30)) for value in values)
+    return {raw: xu_numbers(values), mapped: xu_numbers(on_mqm)}
 
 
 def xu_step(model, language, step, texts, points, raw):
@@ -214,11 +212,11 @@ def xu_step(model, language, step, texts, points, raw):
     top = f"model_outputs/{model}/self_refine/{language}"
     name = f"{language}_refinement_{n}_{model}_new_{step}_rerun"
     scores = f"{language}_eval_{n}_one-shot_{model}_new_{step}_rerun"
+    mapped = f"{top}/bleurt-nor/{model}_{step}_bleurt_nor.txt"
     return {
         f"{top}/{model}-outputs/{name}.txt": "".join(f"{text}\n" for text in texts),
         f"{top}/{model}-scores/{scores}.txt": "".join(map(xu_said, points)),
-        f"{top}/bleurt-raw/{name}_bleurt.txt": xu_numbers(raw),
-        f"{top}/bleurt-nor/{model}_{step}_bleurt_nor.txt": xu_mapped(raw),
+        **xu_scores(f"{top}/bleurt-raw/{name}_bleurt.txt", mapped, raw),
     }
 
 
@@ -261,7 +259,6 @@ def xu_files(sentences=8, seed=3):
         scores = name.replace("gpt-4_new", "one-shot_gpt-4_new")
         files[f"{top}-scores/commongen_eval_{scores}"] = "".join(said)
     # Best of 2: the second candidate of each sentence is scored higher.
-    raw = rng.uniform(0.1, 0.7, n).tolist()
     end = f"yor-en_refinement_{n}_gpt-4_new_0_rerun"
     judged = f"yor-en_eval_{n}_one-shot_gpt-4_new_0_rerun.txt"
     both = [f"the fox {i}, candidate {j}\n" for i in range(n) for j in range(2)]
@@ -270,20 +267,19 @@ def xu_files(sentences=8, seed=3):
         f"{yoruba}/gpt-4-scores-2/{judged}": (xu_said(6) + xu_said(1)) * n,
         f"{yoruba}/gpt-4-outputs-1of2/{end}.txt": "".join(both[1::2]),
         f"{yoruba}/gpt-4-scores-1of2/{judged}": xu_said(1) * n,
-        f"{yoruba}/1of2-bleurt-raw/{end}_bleurt.txt": xu_numbers(raw),
-        f"{yoruba}/1of2-bleurt-nor/gpt-4_0_bleurt_nor.txt": xu_mapped(raw),
     }
+    raw, mapped = f"bleurt-raw/{end}_bleurt.txt", "bleurt-nor/gpt-4_0_bleurt_nor.txt"
+    values = rng.uniform(0.1, 0.7, n).tolist()
+    files |= xu_scores(f"{yoruba}/1of2-{raw}", f"{yoruba}/1of2-{mapped}", values)
     # A translator, judged and paraphrased by gpt-4.
     system = f"model_outputs/nllb-moe-54b/yor-en_{n}"
     for name, points in (("", 7), ("_gpt-4_paraphrase", 3)):
-        raw = rng.uniform(0.1, 0.7, n).tolist()
-        judge = "" if name else "_gpt-4"
-        files |= {
-            f"{system}{name}.txt": "".join(f"a red fox {i}{name}\n" for i in range(n)),
-            f"{system}{name}{judge}_feedback.txt": xu_said(points) * n,
-            f"{system}{name}_bleurt_raw.txt": xu_numbers(raw),
-            f"{system}{name}_bleurt_nor.txt": xu_mapped(raw),
-        }
+        judge, values = "" if name else "_gpt-4", rng.uniform(0.1, 0.7, n).tolist()
+        files[f"{system}{name}.txt"] = "".join(f"a red fox {i}{name}\n" for i in range(n))
+        files[f"{system}{name}{judge}_feedback.txt"] = xu_said(points) * n
+        files |= xu_scores(
+            *(f"{system}{name}_bleurt_{kind}.txt" for kind in ("raw", "nor")), values
+        )
     # Gemini reads gpt-4's first texts, and the references twice; gpt-4 runs once for itself.
     beside = f"model_outputs/gemini/yor-en_eval_{n}_one-shot"
     quoting = "'red fox' is a major accuracy/mistranslation error\n'the den' is a minor style error"

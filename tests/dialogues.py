@@ -3,7 +3,7 @@
 import itertools
 import random
 
-from conftest import lines
+import pandas as pd
 
 NAMES = ("gpt-4", "gpt-3.5-turbo", "vicuna-13b")
 DIALOGUES = 24
@@ -12,11 +12,11 @@ WORDS = ("river", "lamp", "clock", "cherry", "sky", "maybe", "sure")
 
 def said(model, number, turns):
     answer = " ".join(random.Random(f"{model}/{number}").choices(WORDS, k=5))
-    texts = (f"question {number}.{{}}?", f"{model} says {{}} {answer}")
+    texts = {"user": f"question {number}.{{}}?", "assistant": f"{model} says {{}} {answer}"}
     return [
         {"content": text.format(turn), "role": role}
         for turn in range(turns)
-        for role, text in zip(("user", "assistant"), texts, strict=True)
+        for role, text in texts.items()
     ]
 
 
@@ -25,26 +25,21 @@ def arena(dialogues=DIALOGUES):
     pairs = itertools.cycle(itertools.combinations(NAMES, 2))
     for number in range(dialogues):
         (a, b), turns = next(pairs), 2 if number % 4 == 0 else 1
-        yield {
-            **{"question_id": f"{number:032x}", "model_a": a, "model_b": b},
-            "winner": draw.choice(["model_a", "model_b", "model_b", "tie (bothbad)"]),
-            "judge": f"arena_user_{number}",
-            "conversation_a": said(a, number, turns),
-            "conversation_b": said(b, number, turns),
-            **{"turn": turns, "language": "English"},
-        }
+        texts = {"conversation_a": said(a, number, turns), "conversation_b": said(b, number, turns)}
+        winner = draw.choice(["model_a", "model_b", "model_b", "tie (bothbad)"])
+        key = {"question_id": f"{number:032x}", "model_a": a, "model_b": b, "turn": turns}
+        yield (
+            key | texts | {"winner": winner, "judge": f"arena_user_{number}", "language": "English"}
+        )
 
 
 def votes():
+    a, b = NAMES[:2]
     for question, turn in itertools.product((81, 82, 83), (1, 2)):
-        yield {
-            **{"question_id": question, "model_a": "gpt-4", "model_b": "gpt-3.5-turbo"},
-            "winner": "model_a" if question % 2 else "model_b",
-            "judge": "expert_0",
-            "conversation_a": said("gpt-4", question, 2),
-            "conversation_b": said("gpt-3.5-turbo", question, 2),
-            "turn": turn,
-        }
+        texts = {"conversation_a": said(a, question, 2), "conversation_b": said(b, question, 2)}
+        winner = "model_a" if question % 2 else "model_b"
+        key = {"question_id": question, "model_a": a, "model_b": b, "turn": turn}
+        yield key | texts | {"winner": winner, "judge": "expert_0"}
 
 
 # FastChat's prompts of judges, in words of these tests.
@@ -57,8 +52,6 @@ PROMPTS_OF_JUDGES = {
     "{question_2} {answer_a_2} / {question_1} {answer_b_1} {question_2} {answer_b_2}",
 }
 # The file of FastChat's that holds them.
-_ROWS = (
-    {"name": name, "system_prompt": name, "prompt_template": template}
-    for name, template in PROMPTS_OF_JUDGES.items()
-)
-PROMPTS_FILE = {"fastchat/llm_judge/data/judge_prompts.jsonl": lines(*_ROWS)}
+_TABLE = pd.DataFrame(PROMPTS_OF_JUDGES.items(), columns=["name", "prompt_template"])
+_TEXT = _TABLE.assign(system_prompt=_TABLE["name"]).to_json(orient="records", lines=True)
+PROMPTS_FILE = {"fastchat/llm_judge/data/judge_prompts.jsonl": _TEXT}

@@ -51,10 +51,10 @@ class Release:
                 centre = LEVEL.get(evaluator, 0.55) + (0.1 if other == "human" else 0.0)
                 yield row | {"model": other}, other, centre
 
-    def drawn(self, centre: float) -> tuple[float, float]:
+    def drawn(self, centre: float) -> list[float]:
         """P(own) in both orders."""
-        forward, backward = np.clip(self.rng.normal([centre + 0.1, centre - 0.1], 0.15), 0.01, 0.99)
-        return float(forward), float(backward)
+        about = [centre + 0.1, centre - 0.1]
+        return np.clip(self.rng.normal(about, 0.15), 0.01, 0.99).tolist()
 
     def compared(self, path: str, dataset: str, evaluator: str) -> None:
         """A file of both questions in both orders: likeliest tokens, or Llama's probabilities."""
@@ -138,9 +138,8 @@ class Release:
                 raw[-1][f"{word}_label_output"] = {"1": 0.9 * p, "2": 0.9 * (1 - p)}
                 single[condition].append(about | {"self_preference": p})
         self.write(f"label_results/raw_llama_label_results/{dataset}_label_llama_raw.json", raw)
-        for condition in CONDITIONS:
+        for condition, kept in single.items():
             # The files of CNN hold the rows of XSum, too.
-            kept = single[condition]
             foreign = [row | {"key": "elsewhere"} for row in kept[:4]] if dataset == "cnn" else []
             self.write(LABELLED.format(condition, dataset, "gpt4"), rows[condition])
             self.write(LABELLED.format(condition, dataset, "llama"), foreign + kept)

@@ -20,7 +20,6 @@ from aiohttp import web
 
 # What a request can meet, in place of or on top of the answer that it asked for.
 TRANSIENT = ("429", "500", "stall", "drop", "malformed", "error in 200")
-STALL = 10.0
 
 
 def position(token, alternatives):
@@ -94,7 +93,6 @@ ERRORS = {
     "malformed": (200, '{"choices": [{"index": 0,'),
     "error in 200": (200, error("busy", "overloaded")),
 }
-JSON = "application/json"
 
 
 class Scripted:
@@ -112,15 +110,7 @@ class Scripted:
     """
 
     def __init__(
-        self,
-        answer=by_rule,
-        script=(),
-        *,
-        always="ok",
-        latency=0.0,
-        faults=0.0,
-        stall=STALL,
-        log=None,
+        self, answer=by_rule, script=(), *, always="ok", latency=0, faults=0, stall=10, log=None
     ):
         self.answer, self.latency, self.stall = answer, latency, stall
         self.script = itertools.chain(script, itertools.repeat(always))
@@ -184,8 +174,8 @@ class Scripted:
         if act in ERRORS:
             status, text = ERRORS[act]
             headers = {"Retry-After": "0.1"} if act == "429" else {}
-            said = text.replace("{key}", key)
-            return web.Response(status=status, text=said, headers=headers, content_type=JSON)
+            said = {"text": text.replace("{key}", key), "content_type": "application/json"}
+            return web.Response(status=status, headers=headers, **said)
         text = json.dumps(spoil(act, self.answer(body)))
         if act == "drop":
             half = web.StreamResponse(headers={"Content-Length": str(len(text))})
@@ -196,27 +186,24 @@ class Scripted:
             return half
         if self.log:
             self.log.write(body["messages"][0]["content"].partition(" ")[0] + "\n")
-        return web.Response(text=text, content_type=JSON)
+        return web.Response(text=text, content_type="application/json")
+
+
+BEGUN = "The first assistant"
+ODD = {
+    **{"no logprobs": {"logprobs": None}, "empty": {"logprobs": {"content": []}}},
+    **{"refusal": {"logprobs": None}, "filtered": {"finish_reason": "content_filter"}},
+    "length": {"finish_reason": "length", "logprobs": {"content": [position(BEGUN, {})]}},
+}
+SAID = {"empty": {"content": ""}, "length": {"content": BEGUN}}
+SAID |= {"refusal": {"content": None, "refusal": "I cannot help with that."}}
 
 
 def spoil(act, reply):
     """Make of a good reply one of the odd ones that endpoints give."""
-    choice = reply["choices"][0]
-    match act:
-        case "no logprobs":
-            choice["logprobs"] = None
-        case "empty":
-            choice["message"]["content"] = ""
-            choice["logprobs"] = {"content": []}
-        case "refusal":
-            choice["message"] |= {"content": None, "refusal": "I cannot help with that."}
-            choice["logprobs"] = None
-        case "filtered":
-            choice["finish_reason"] = "content_filter"
-        case "length":
-            choice["finish_reason"] = "length"
-            choice["message"]["content"] = "The first assistant"
-            choice["logprobs"] = {"content": [position("The first assistant", {})]}
+    (choice,) = reply["choices"]
+    choice |= ODD.get(act, {})
+    choice["message"] |= SAID.get(act, {})
     return reply
 
 

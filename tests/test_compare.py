@@ -20,9 +20,7 @@ DROPPED = "table,column,reason\nxu/bias,n,elsewhere\nmetrics/xu/bias,n,elsewhere
         ("a,0.5", "2 rows, now 1"),
     ],
 )
-def test_what_differs_is_named_and_what_is_listed_may_be_gone(
-    tmp_path, monkeypatch, capsys, new, told
-):
+def test_what_differs_is_named_unless_listed(tmp_path, monkeypatch, capsys, new, told):
     for name, text in {"old": "model,bias,n\na,0.5,3\nb,,4", "new": f"model,bias\n{new}"}.items():
         for place in ("figures/lab/xu", "data/lab/metrics/xu"):
             (tmp_path / name / place).mkdir(parents=True)

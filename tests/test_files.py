@@ -12,7 +12,7 @@ from selfpref.seeds import seed_of
 
 
 def test_a_file_that_was_not_finished_leaves_the_former_one(tmp_path):
-    path = tmp_path / "new" / "a.txt"
+    path = tmp_path / "new/er/a.txt"
     write_text(path, "é")
     with pytest.raises(ZeroDivisionError), atomic(path) as scratch:  # noqa: PT012
         scratch.write_text("half")

@@ -39,10 +39,9 @@ def imported(text):
 def importers(room, *wanted):
     """The files of a room, a folder or module of src, that import one of these rooms of ours."""
     starts = tuple(f"selfpref.{start}." for start in wanted)
-    paths = (PACKAGE / f"{room}.py", *(PACKAGE / room).rglob("*.py"))
     return sorted(
         str(path.relative_to(PACKAGE))
-        for path in filter(Path.is_file, paths)
+        for path in (*PACKAGE.glob(f"{room}.py"), *PACKAGE.glob(f"{room}/**/*.py"))
         if any(f"{name}.".startswith(starts) for name in imported(path.read_text()))
     )
 

@@ -22,28 +22,28 @@ def test_another_seed_is_that_of_its_models_data_sets_and_draws():
 
 def test_a_quantity_is_a_mean_over_rows_and_its_ends_over_seeds(tmp_path, monkeypatch):
     # The last of three runs is without its second model.
-    biases = {0: (1.0, -1.0), 1: (2.0, 1.0), 2: (6.0, None)}
-    for seed, (fair, partial) in biases.items():
+    runs = {seed: tmp_path / str(seed) for seed in range(3)}
+    for folder, fair, partial in zip(runs.values(), (1, 2, 6), (-1, 1, None), strict=True):
         rows = [("fair", 0, 0.5), ("fair", 1, fair), ("fair", 1, fair + 1), ("partial", 1, partial)]
         frame = pd.DataFrame(rows, columns=["model", "step", "bias"]).dropna()
-        (tmp_path / f"{seed}/metrics/xu").mkdir(parents=True)
-        frame.to_parquet(tmp_path / f"{seed}/metrics/xu/curves.parquet", index=False)
+        (folder / "metrics/xu").mkdir(parents=True)
+        frame.to_parquet(folder / "metrics/xu/curves.parquet", index=False)
     named = {f"bias of {model}": f"model == '{model}'" for model in ("fair", "partial")}
     share = {"metrics/xu/curves.(bias - 2).abs() > 1": {"share beyond one": "step == 1"}}
     addresses = {"metrics/xu/curves[step == 1].bias": named} | share
     monkeypatch.setattr(lab_reference, "ADDRESSES", addresses)
     monkeypatch.setattr(lab_reference, "DIFFERENCES", {"fair beyond partial": [*named]})
-    runs = {seed: tmp_path / str(seed) for seed in biases}
     rows = lab_reference.over_seeds(runs).set_index("quantity")
     assert list(rows) == ["seed_0", "seed_1", "seed_2", "mean", "min", "max"]
-    gap, third = float("nan"), 1 / 3
-    for name, wanted in {
+    gap = float("nan")
+    wanted = {
         "bias of fair": [1.5, 2.5, 6.5, 3.5, 1.5, 6.5],
         "bias of partial": [-1, 1, gap, 0, -1, 1],
-        "share beyond one": [third, 0, 1, 4 / 9, 0, 1],
-        "fair beyond partial": [2.5, 1.5, gap, 2, 1.5, 2.5],
-    }.items():
-        assert rows.loc[name].tolist() == pytest.approx(wanted, nan_ok=True), name
+    }
+    wanted |= {"share beyond one": [1 / 3, 0, 1, 4 / 9, 0, 1]}
+    wanted |= {"fair beyond partial": [2.5, 1.5, gap, 2, 1.5, 2.5]}
+    for name, values in wanted.items():
+        assert rows.loc[name].tolist() == pytest.approx(values, nan_ok=True), name
     with pytest.raises(LookupError, match="no run has 'bias of partial'"):
         lab_reference.over_seeds({2: runs[2]})
 

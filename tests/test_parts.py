@@ -23,7 +23,7 @@ def repository(repository):
 
 
 def there(repository):
-    return {str(path.relative_to(repository)) for path in (repository / "data").rglob("*.parquet")}
+    return {str(path.relative_to(repository)) for path in repository.glob("data/**/*.parquet")}
 
 
 def touched(repository, *places):
@@ -73,8 +73,8 @@ def test_a_table_is_what_lies_in_its_folders(repository):
     for folder, key in itertools.product(("verdicts", "ties"), ("b", "a")):
         rows = tables.fill([VERDICT | {"item_id": f"{folder}/{key}"}], "verdicts", study="s")
         STUDY.write("lab", key, **{folder: rows}, dropped=pd.DataFrame())
-    read = STUDY.read("lab", "verdicts")
-    assert read["item_id"].tolist() == ["verdicts/a", "verdicts/b", "ties/a", "ties/b"]
+    wanted = dict(enumerate(("verdicts/a", "verdicts/b", "ties/a", "ties/b")))
+    assert STUDY.read("lab", "verdicts")["item_id"].to_dict() == wanted
     assert STUDY.read("lab", "ratings").empty
     assert {path.split("/")[3] for path in there(repository)} == {"verdicts", "ties"}
 
@@ -86,16 +86,11 @@ def test_rows_are_counted_by_status_over_all_files_and_a_stage_that_failed_is_na
     study = StudyTables("s", ("items", "verdicts"), COUNTED, {"ties": "verdicts"})
     entries = {"datasets": ["d"], "judge": ["j", "l"], "tie_break": ["t"]}
     params = SimpleNamespace(profile="lab", study=lambda _: SimpleNamespace(**entries))
-    verdicts = pd.DataFrame({"judge": ["j", "j", "k"], "task": "preference"})
-    written = {
-        "s/verdicts/j": verdicts.assign(status=["ok", "refused", "ok"]),
-        # Two folders of one table.
-        "s/ties/j": verdicts[:1].assign(status="ok"),
-        "s/responses/j": pd.DataFrame({"responder": ["j"] * 2, "status": "ok"}),
-        # Of another study, and of a folder that is no table of models.
-        "t/verdicts/other": verdicts.assign(status="ok"),
-        "s/labels/d": verdicts.assign(status="ok"),
-    }
+    verdicts = pd.DataFrame({"judge": [*"jjk"], "task": "preference", "status": "ok"})
+    # Two folders of one table; of another study, and of a folder that is no table of models.
+    written = dict.fromkeys(("s/ties/j", "t/verdicts/other", "s/labels/d"), verdicts[:1])
+    written |= {"s/verdicts/j": verdicts.assign(status=["ok", "refused", "ok"])}
+    written |= {"s/responses/j": pd.DataFrame({"responder": ["j"] * 2, "status": "ok"})}
     for place, rows in written.items():
         (name,) = touched(repository, f"data/lab/{place}.parquet")
         rows.to_parquet(name)

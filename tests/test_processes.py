@@ -1,7 +1,6 @@
 """Processes: settings that only the command line makes, and the same results however many work."""
 
 import os
-import subprocess
 import sys
 import time
 from types import SimpleNamespace
@@ -11,37 +10,17 @@ import pytest
 from selfpref import processes
 from selfpref.processes import each
 
-LOOK = """
-import os, pyarrow
-from selfpref import processes, tables
-{}
-print(pyarrow.default_memory_pool().backend_name, processes.SETTINGS.items() <= os.environ.items())
-"""
 
-
-def look(then, **environment):
-    clean = {name: value for name, value in os.environ.items() if name not in processes.SETTINGS}
-    command, given = [sys.executable, "-c", LOOK.format(then)], clean | environment
-    done = subprocess.run(command, env=given, capture_output=True, text=True, check=True)
-    return done.stdout.split()
-
-
-def test_imports_set_nothing_and_the_command_line_sets_what_the_user_did_not():
-    pool, there = look("pass")
-    assert there == "False"
-    assert look("processes.settle()") == [pool, "True"]
-    assert look("pass", **processes.SETTINGS) == ["system", "True"]
-    assert look("processes.settle()", LRU_CACHE_CAPACITY="99")[1] == "False"
-
-
-@pytest.mark.parametrize(("free", "written"), [(2**20, False), (2**40, True)])
-def test_no_module_is_compiled_to_a_disk_that_is_nearly_full(monkeypatch, free, written):
+@pytest.mark.parametrize(("free", "written"), [(2**26 - 1, False), (2**26, True)])
+def test_a_users_setting_stays_and_a_full_disk_gets_no_module(monkeypatch, free, written):
+    own = {"LRU_CACHE_CAPACITY": "99"}
     monkeypatch.setattr(processes.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    monkeypatch.setattr(os, "environ", {})
+    monkeypatch.setattr(os, "environ", dict(own))
     processes.settle()
     assert sys.dont_write_bytecode is not written
-    assert ("PYTHONDONTWRITEBYTECODE" not in os.environ) is written
+    told = {} if written else {"PYTHONDONTWRITEBYTECODE": "1"}
+    assert os.environ == processes.SETTINGS | own | told
 
 
 def told(number, wait=0.0):

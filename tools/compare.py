@@ -113,18 +113,18 @@ def main() -> int:
         if not folder.is_dir():
             folder = Path(scratch)
             wanted = ["git", "-C", str(ROOT), "archive", args.other, "figures", "data/claims.csv"]
-            packed = subprocess.run(wanted, check=True, capture_output=True).stdout
+            packed = subprocess.check_output(wanted)
             subprocess.run(["tar", "-x", "-C", scratch], input=packed, check=True)
             # Git has nothing of data/<profile>.
             made = ROOT / "data" / args.profile
             new = {name: path for name, path in new.items() if not path.is_relative_to(made)}
         old = tables(folder, args.profile, args.study)
         told, dropped = compared(old, new)
-    failed = [line for line in told if line[0] != "+"]
-    counted = f"{len(old.keys() & new.keys())} tables compared, {len(failed)} differences"
+    failed = sum(line[0] != "+" for line in told)
+    counted = f"{len(old.keys() & new.keys())} tables compared, {failed} differences"
     ends = f"{args.profile}: {counted}, {dropped} tables and columns dropped as listed"
     print(*told, ends, sep="\n")
-    return int(bool(failed) or not old)
+    return int(failed > 0 or not old)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,6 @@ ROOT = Path(__file__).resolve().parents[1]
 # Tests that start a pipeline, a cluster or a server.
 APART = ("pipeline", "soak", "servers", "models/test_ray.py")
 EVERY = ["tests", *(f"--ignore=tests/{one}" for one in APART)]
-SECONDS = 1800
 # What takes the place of an operator, either way.
 PAIRS = [
     *((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.In, ast.NotIn)),
@@ -148,10 +147,10 @@ def drawn(root: Path, count: int, seed: int) -> list[Fault]:
 
 def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Pytest in the clone, on its own package."""
+    where: dict[str, Any] = {"cwd": root, "env": os.environ | {"PYTHONPATH": str(root / "src")}}
+    where |= {"timeout": 1800, "capture_output": True, "text": True}
     command = [sys.executable, "-m", "pytest", "-q", *arguments]
-    own = os.environ | {"PYTHONPATH": str(root / "src")}
-    where: dict[str, Any] = {"cwd": root, "env": own, "timeout": SECONDS}
-    return subprocess.run(command, **where, capture_output=True, text=True, check=False)
+    return subprocess.run(command, **where, check=False)
 
 
 def reaching(fault: Fault, root: Path) -> list[str]:
@@ -189,8 +188,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, nargs="*", help="numbers of the table")
     given = parser.parse_args()
-    head = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True, cwd=ROOT)
-    root, results = ROOT / ".cache" / "faults" / head.strip(), []
+    head = subprocess.getoutput(f"git -C '{ROOT}' rev-parse --short HEAD")
+    root, results = ROOT / ".cache" / "faults" / head, []
     if not root.is_dir():
         subprocess.run(["git", "clone", "-q", str(ROOT), str(root)], check=True)
     if not (root / ".coverage").exists():

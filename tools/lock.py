@@ -41,9 +41,7 @@ def every_pin(requirements: Path) -> list[str]:
     """The pins of all locks, each once: without a marker where one lock has it without."""
     files = [requirements / f"{name}.txt" for name in (*LOCKS, "torch")]
     found = {pin for path in files for pin in pins(path.read_text())}
-    return sorted(
-        pin for pin in found if ";" not in pin or pin.partition(";")[0].strip() not in found
-    )
+    return sorted(pin for pin in found if pin.partition(";")[0].strip() not in found - {pin})
 
 
 def environment(requirements: Path) -> str:
@@ -56,8 +54,7 @@ def compile_lock(*options: str) -> str:
     """One run of uv over pyproject.toml; returns the text of the lock."""
     command = ["uv", "pip", "compile", "pyproject.toml", "--universal", "--python-version", "3.11"]
     command += ["--quiet", "--no-header", "--annotation-style", "line", "--group", "build"]
-    command += options
-    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return subprocess.check_output([*command, *options], cwd=ROOT, text=True)
 
 
 def main(options: list[str]) -> None:

@@ -50,9 +50,9 @@ def main() -> None:
     rows = pd.concat([read(recorded, live, one) for one in sorted(recorded.wataoka.datasets)])
     # What exceeds the model's context has no number, and so no row.
     rows = rows[rows["status"].eq("ok") & rows["n_tokens"].gt(0)].rename(columns=COLUMNS)
-    rows["nats"] = rows["nats"].round(3)
-    rows["given_prompt"] = rows["given_prompt"].map({True: "true", False: "false"})
-    rows = rows[[*COLUMNS.values()]].sort_values(["item", "responder", "given_prompt"])
+    told = rows["given_prompt"].map({True: "true", False: "false"})
+    rows = rows.assign(nats=rows["nats"].round(3), given_prompt=told)[[*COLUMNS.values()]]
+    rows = rows.sort_values(["item", "responder", "given_prompt"])
     rows.to_csv(FILE, index=False, lineterminator="\n")
 
 

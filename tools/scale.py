@@ -41,11 +41,10 @@ def main() -> None:
     scale = quantile_map(found.loc[half, "chrf"].to_numpy(), found.loc[half, "mqm"].to_numpy())
     held_out = found[~half].assign(mapped=np.interp(found.loc[~half, "chrf"], *scale))
     held_out["error"] = held_out["mapped"] - held_out["mqm"]
-    held_out["size"] = held_out["error"].abs()
     groups = pd.concat([held_out, held_out.assign(language="all", model="all")])
     groups = groups.groupby(["language", "model"])
-    columns = {"n": ("error", "size"), "mean_error": ("error", "mean")}
-    table = groups.agg(**columns, mean_absolute_error=("size", "mean"))
+    table = groups["error"].agg(n="size", mean_error="mean")
+    table["mean_absolute_error"] = groups["error"].agg(lambda errors: errors.abs().mean())
     table["r"] = groups[["mapped", "mqm"]].corr().iloc[::2, 1].to_numpy()
     made = {"chrf_mqm": pd.DataFrame({"chrf": scale[0], "mqm": scale[1]})}
     for name, one in (made | {"chrf_mqm_errors": table.reset_index()}).items():

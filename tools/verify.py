@@ -11,7 +11,6 @@ model folders under data/, and the executed notebooks.
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,14 +25,14 @@ def made(root: Path, profile: str) -> dict[str, str]:
 
     Left out: what is not under its final name yet, and pages, which follow from the notebooks.
     """
-    found = {}
-    for path in sorted(path for top in TOPS for path in (root / top / profile).rglob("*")):
-        place = str(path.relative_to(root))
-        page = place.startswith("report/") and path.suffix != ".ipynb"
-        unfinished = re.search(r"\.new$|/\.|\.failed\.", place)
-        if path.is_file() and not (unfinished or page):
-            found[place] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+    paths = [path for top in TOPS for path in (root / top / profile).rglob("*") if path.is_file()]
+    found = {str(path.relative_to(root)): path for path in sorted(paths)}
+    left_out = re.compile(r".*(\.new$|/\.|\.failed\.)|report/.*(?<!\.ipynb)$")
+    return {
+        place: hashlib.sha256(path.read_bytes()).hexdigest()
+        for place, path in found.items()
+        if not left_out.match(place)
+    }
 
 
 def differences(one: dict[str, str], two: dict[str, str]) -> list[str]:
@@ -59,9 +58,7 @@ def ran(folder: Path, *command: str) -> None:
 def rebuilt(folder: Path, profile: str) -> dict[str, str]:
     """What a profile makes from nothing in a clone of what is committed."""
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
-    (folder / "dvc.lock").unlink(missing_ok=True)
-    for name in ("figures", "report"):
-        shutil.rmtree(folder / name, ignore_errors=True)
+    ran(folder, "rm", "-rf", "dvc.lock", "figures", "report")
     ran(folder, "selfpref", "use", profile)
     ran(folder, "dvc", "repro")
     return made(folder, profile)

@@ -1,10 +1,12 @@
 """The command line: what the Makefile and dvc.yaml call."""
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
+from json import dumps
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,13 +14,7 @@ from selfpref import __version__, paths, processes
 from selfpref.errors import SelfprefError
 from selfpref.files import check_place, write_text
 
-Arguments = argparse.Namespace
-Option = tuple[tuple[str, ...], dict[str, Any]]
 FORMATS = ("auto", "pairs", "fastchat", "arena", "arena-hard", "alpaca-eval", "reviews", "marks")
-MISSING = (
-    "{} is not installed; in a clone of the repository: pip install '.[pipeline]', or "
-    "'.[pipeline,models]' for profiles that run models"
-)
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,11 +28,8 @@ class Parser(argparse.ArgumentParser):
 PARSER = Parser(prog="selfpref", description=__doc__)
 PARSER.add_argument("--version", action="version", version=__version__)
 COMMANDS = PARSER.add_subparsers(required=True, metavar="COMMAND")
-
-
-def option(*names: str, **settings: Any) -> Option:
-    """What a command takes, as `argparse` calls it."""
-    return names, settings
+# What a command takes: the arguments of `add_argument`.
+option = partial(methodcaller, "add_argument")
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -47,27 +40,28 @@ def pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def command(*options: Option) -> Callable[..., None]:
+def command(*options: methodcaller) -> Callable[..., None]:
     """Make a function a command of its name, whose help is its docstring."""
 
-    def register(function: Callable[[Arguments], int | None]) -> None:
+    def register(function: Callable[..., int | None]) -> None:
         told = function.__doc__ or ""
         form = argparse.RawDescriptionHelpFormatter
         parser = COMMANDS.add_parser(
             function.__name__, help=told.split("\n")[0], description=told, formatter_class=form
         )
-        for names, settings in options:
-            parser.add_argument(*names, **settings)
+        for add in options:
+            add(parser)
         parser.set_defaults(call=function)
 
     return register
 
 
-PAIRS: dict[str, Any] = {"action": "append", "type": pair, "default": [], "metavar": "A=B"}
+Pairs = list[tuple[str, str]]
+pairs = partial(option, action="append", type=pair, default=[], metavar="A=B")
 
 
 @command(option("--out", type=Path, help="file to write once it is valid"))
-def check(arguments: Arguments) -> None:
+def check(out: Path | None) -> None:
     """Validate params.yaml."""
     from selfpref.commands import ceiling
     from selfpref.params import load
@@ -80,18 +74,18 @@ def check(arguments: Arguments) -> None:
     if len(rows := ceiling.bounds(params)):
         print(ceiling.text(rows))
         ceiling.refuse(params)
-    if arguments.out:
+    if out:
         # What nobody fills in this profile is no folder yet, and DVC wants it all the same.
         for folder in paths.always_there(params.profile, STUDIES):
             folder.mkdir(parents=True, exist_ok=True)
         for path in (path for one in STUDIES.values() for path in one.sweep(params)):
             print(f"{path}: no entry of params.yaml makes it any longer; removed")
         # A constant: only an invalid file changes what comes after.
-        write_text(arguments.out, "params.yaml is valid\n")
+        write_text(out, "params.yaml is valid\n")
 
 
 @command(option("profile", help="the name of a file in profiles/, or of the active profile"))
-def use(arguments: Arguments) -> None:
+def use(profile: str) -> None:
     """Make another profile the active one.
 
     params.yaml is saved to the file of its own profile, and the other one copied over it. Both are
@@ -99,9 +93,9 @@ def use(arguments: Arguments) -> None:
     """
     from selfpref.params import load
 
-    params, wanted = paths.params_file(), paths.profile_file(arguments.profile)
+    params, wanted = paths.params_file(), paths.profile_file(profile)
     current = load(params).profile
-    if arguments.profile == current:
+    if profile == current:
         return
     if not wanted.is_file():
         others = sorted({path.stem for path in wanted.parent.glob("*.yaml")} | {current})
@@ -115,18 +109,18 @@ def use(arguments: Arguments) -> None:
 @command(
     option("notebook", type=Path),
     option("output", type=Path, help="the executed copy"),
-    option("-p", "--parameter", **PAIRS),
+    pairs("-p", "--parameter"),
     option("--chapter", action="store_true", help="leave empty sections out"),
 )
-def run(arguments: Arguments) -> None:
+def run(notebook: Path, output: Path, parameter: Pairs, *, chapter: bool) -> None:
     """Execute a notebook."""
     from selfpref.commands.run import run
 
-    run(arguments.notebook, arguments.output, dict(arguments.parameter), chapter=arguments.chapter)
+    run(notebook, output, dict(parameter), chapter=chapter)
 
 
 @command()
-def report(_: Arguments) -> None:
+def report() -> None:
     """Write the report of the active profile."""
     from selfpref.params import load
     from selfpref.report.book import build
@@ -146,14 +140,25 @@ def report(_: Arguments) -> None:
     option("--judge", metavar="NAME", help="the only judge to have a card"),
     option("--votes", type=Path, help="a file of people's votes on the same pairs"),
     option("--format", dest="wanted", choices=FORMATS, default="auto"),
-    option("--alias", **PAIRS, help="call A, a judge or responder of the files, B"),
-    option("--columns", **PAIRS, help="A is the column that the files call B"),
+    pairs("--alias", help="call A, a judge or responder of the files, B"),
+    pairs("--columns", help="A is the column that the files call B"),
     option("--brief", action="store_true", help="print the answers alone"),
     option("--fail-on", choices=["favours"], help="end with status 1 where a judge does"),
     option("--html", type=Path, help="write the cards to this file"),
     option("--json", type=Path, help="write the numbers to this file"),
 )
-def measure(arguments: Arguments) -> int:
+def measure(
+    judgments: list[Path],
+    votes: Path | None,
+    alias: Pairs,
+    columns: Pairs,
+    html: Path | None,
+    json: Path | None,
+    fail_on: str | None,
+    *,
+    brief: bool,
+    **given: Any,
+) -> int:
     """Whether the judges of a file of judgments favour themselves.
 
     A row a verdict: item, responder_a, responder_b, label (people's vote), judge, order, verdict
@@ -165,53 +170,43 @@ def measure(arguments: Arguments) -> int:
       selfpref measure log.parquet --columns item=qid --columns verdict=winner --brief
       zcat judgments.jsonl.gz | selfpref measure - --fail-on favours
     """
+    from selfpref.card import words
     from selfpref.card.measured import read
-    from selfpref.card.words import brief_text, html, parts
 
-    written = [path for path in (arguments.json, arguments.html) if path]
-    given = [*arguments.judgments, *filter(None, [arguments.votes]), *written]
-    places = [path.resolve() for path in given]
+    written = [*filter(None, (json, html))]
+    places = [path.resolve() for path in filter(None, (*judgments, votes, *written))]
     if twice := [path.name for path in places if places.count(path) > 1]:
         told = "given twice, so that all in it would count twice or be overwritten"
         raise SelfprefError(f"{twice[0]}: {told}; give another name")
     for path in written:
         check_place(path)
-    found = read(
-        *arguments.judgments,
-        judge=arguments.judge,
-        votes=arguments.votes,
-        wanted=arguments.wanted,
-        alias=dict(arguments.alias),
-        columns=dict(arguments.columns),
-    )
-    if arguments.json:
-        card = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
-        write_text(arguments.json, f"{card}\n")
-    if arguments.html:
-        write_text(arguments.html, html(found))
+    found = read(*judgments, votes=votes, alias=dict(alias), columns=dict(columns), **given)
+    if json:
+        write_text(json, f"{dumps(found.to_dict(), indent=1, ensure_ascii=False)}\n")
+    if html:
+        write_text(html, words.html(found))
     try:
-        shown = brief_text(**parts(found.numbers)) if arguments.brief else found
-        print(shown, flush=True)
+        print(words.brief_text(**words.parts(found.numbers)) if brief else found, flush=True)
     except BrokenPipeError:
         # `| head -1` has read what it wants; at its end Python would try to write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     favour = any(answer.favours for answer in found.answers.values())
-    return int(arguments.fail_on == "favours" and favour)
+    return int(fail_on == "favours" and favour)
 
 
 @command(
     option("--like", type=Path, metavar="FILE", help="with the items, judges and votes of a file")
 )
-def validate(arguments: Arguments) -> None:
+def validate(like: Path | None) -> None:
     """What each measure sees of simulated judges, one planted property each."""
     from selfpref.card import validate
 
     asked = (*validate.design(), validate.NAMES)
-    print(validate.table(*(validate.like(arguments.like) if arguments.like else asked)), end="")
+    print(validate.table(*(validate.like(like) if like else asked)), end="")
 
 
 @command()
-def example(_: Arguments) -> None:
+def example() -> None:
     """Print simulated judgments, to try measure on."""
     from selfpref.card import validate
 
@@ -219,34 +214,37 @@ def example(_: Arguments) -> None:
 
 
 @command(option("out", type=Path, help="the table (.csv)"))
-def claims(arguments: Arguments) -> None:
+def claims(out: Path) -> None:
     """Write the papers' claims beside what came out."""
     from selfpref.studies.claims import write
 
-    write(arguments.out)
+    write(out)
 
 
 @command(option("source", type=Path, nargs="+", help="a list of pinned files (.csv)"))
-def fetch(arguments: Arguments) -> None:
+def fetch(source: list[Path]) -> None:
     """Download released files into the cache."""
     from selfpref.download.fetch import fetch
 
-    for source in arguments.source:
-        print(f"{source}: {len(fetch(source))} files are there")
+    for pins in source:
+        print(f"{pins}: {len(fetch(pins))} files are there")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input ends in one or two lines and the status 1."""
     processes.settle()
-    arguments = PARSER.parse_args(argv)
+    arguments = vars(PARSER.parse_args(argv))
     try:
-        return arguments.call(arguments) or 0
+        return arguments.pop("call")(**arguments) or 0
     except SelfprefError as error:
         told = str(error)
     except ModuleNotFoundError as error:
         if (error.name or "selfpref").startswith("selfpref"):
             raise
-        told = MISSING.format(error.name)
+        told = (
+            f"{error.name} is not installed; in a clone of the repository: pip install "
+            "'.[pipeline]', or '.[pipeline,models]' for profiles that run models"
+        )
     except OSError as error:
         # No room, not allowed to write, no name for a file: the user's to mend.
         told = f"{error.filename or 'the disk'}: {error.strerror or error}; mend it and run again"

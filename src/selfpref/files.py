@@ -16,7 +16,7 @@ def check_place(path: Path) -> None:
         SelfprefError: A folder (or a link to one), a device or a pipe stands there; part of the
             path is a file; or nothing may be written there.
     """
-    parent = next((folder for folder in path.parents if folder.exists()), path)
+    parent = next(filter(Path.exists, path.parents), path)
     taken = path.exists() and not path.is_file()
     if taken or not parent.is_dir() or not os.access(parent, os.W_OK):
         told = "a folder or device, left as it is" if taken else f"no file can stand in {parent}"

@@ -30,12 +30,12 @@ def params_file() -> Path:
 
 def profile_file(profile: str) -> Path:
     """Where the parameters of a profile lie while another one is active."""
-    return root() / "profiles" / f"{profile}.yaml"
+    return root() / f"profiles/{profile}.yaml"
 
 
 def study_dir(profile: str, study: str) -> Path:
     """The tables of a study, one folder each."""
-    return root() / "data" / profile / study
+    return root() / f"data/{profile}/{study}"
 
 
 def table_dir(profile: str, table: str, study: str) -> Path:
@@ -45,49 +45,48 @@ def table_dir(profile: str, table: str, study: str) -> Path:
 
 def models_dir(profile: str) -> Path:
     """The checkpoints that a profile trains, a folder `seed-<n>` each."""
-    return root() / "data" / profile / "models"
+    return root() / f"data/{profile}/models"
 
 
 def finetuned_dir(profile: str, entry: str) -> Path:
     """The evaluators that one entry of `finetune` makes: a folder each, and their examples."""
-    return root() / "data" / profile / "finetuned" / entry
+    return root() / f"data/{profile}/finetuned/{entry}"
 
 
 def metrics_dir(profile: str, study: str) -> Path:
     """The frames that a study's figures draw."""
     # What reads the metrics of all studies cannot lie among them.
-    folder = root() / "data" / profile
-    return folder / study if study == "beyond" else folder / "metrics" / study
+    return study_dir(profile, study if study == "beyond" else f"metrics/{study}")
 
 
 def published_file(study: str) -> Path:
     """The numbers that the paper prints."""
-    return root() / "data" / "published" / f"{study}.csv"
+    return root() / f"data/published/{study}.csv"
 
 
 def claims_file() -> Path:
     """The papers' claims beside what came out on the released data."""
-    return root() / "data" / "claims.csv"
+    return root() / "data/claims.csv"
 
 
 def names_file() -> Path:
     """What readers call data sets and models."""
-    return root() / "data" / "names.csv"
+    return root() / "data/names.csv"
 
 
 def judge_prompts_file() -> Path:
     """The list that pins the prompts of FastChat's judges."""
-    return root() / "src" / "selfpref" / "prompts" / "judge-prompts.csv"
+    return root() / "src/selfpref/prompts/judge-prompts.csv"
 
 
 def author_prompts_file(study: str) -> Path:
     """The list that pins the programs from which a study's own prompts are taken."""
-    return root() / "src" / "selfpref" / "prompts" / f"{study}-authors.csv"
+    return root() / f"src/selfpref/prompts/{study}-authors.csv"
 
 
 def figures_dir(profile: str) -> Path:
     """One folder a study."""
-    return root() / "figures" / profile
+    return root() / f"figures/{profile}"
 
 
 def figure_dir(profile: str, study: str) -> Path:
@@ -97,7 +96,7 @@ def figure_dir(profile: str, study: str) -> Path:
 
 def report_dir(profile: str) -> Path:
     """Executed notebooks, their pages, and what leads to them."""
-    return root() / "report" / profile
+    return root() / f"report/{profile}"
 
 
 def always_there(profile: str, studies: Iterable[str]) -> list[Path]:
@@ -107,11 +106,10 @@ def always_there(profile: str, studies: Iterable[str]) -> list[Path]:
         for study in studies
         for table in ("items", "labels", "responses", "verdicts")
     ]
-    metrics = root() / "data" / profile / "metrics"
     drawn = [figures_dir(name) for name in (profile, RELEASED)]
-    return [models_dir(profile), metrics, *tables, *drawn]
+    return [models_dir(profile), study_dir(profile, "metrics"), *tables, *drawn]
 
 
 def ray_log() -> Path:
     """What Ray and its workers print."""
-    return root() / ".cache" / "ray.log"
+    return root() / ".cache/ray.log"

@@ -15,7 +15,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,6 @@ from typing import Any
 from selfpref.errors import SelfprefError
 
 Json = Mapping[str, Any]
-# SQLite's limit on the variables of one statement is at least this.
-VARIABLES = 900
 # Seconds to wait for another process that writes.
 PATIENCE = 60.0
 # Replies above this many bytes are kept compressed: the alternatives at every token of an
@@ -42,12 +40,6 @@ def _digest(key: str, reply: bytes) -> str:
     return hashlib.sha256(key.encode() + reply).hexdigest()
 
 
-def chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    """As many keys at a time as one look into the store takes."""
-    for start in range(0, len(keys), VARIABLES):
-        yield keys[start : start + VARIABLES]
-
-
 class Store(AbstractContextManager["Store"]):
     """A content-addressed store in one SQLite file; several processes may use it at once.
 
@@ -63,14 +55,14 @@ class Store(AbstractContextManager["Store"]):
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._named():
             self._connection = sqlite3.connect(path, timeout=PATIENCE)
+            run = self._connection.execute
             self._write_ahead()
-            self._connection.execute("PRAGMA synchronous=NORMAL")
-            (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+            run("PRAGMA synchronous=NORMAL")
+            (verdict,) = run("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
                 raise sqlite3.DatabaseError(verdict)
-            with self._connection:
-                columns = "key TEXT PRIMARY KEY, reply TEXT, digest TEXT"
-                self._connection.execute(f"CREATE TABLE IF NOT EXISTS replies ({columns})")
+            columns = "key TEXT PRIMARY KEY, reply TEXT, digest TEXT"
+            run(f"CREATE TABLE IF NOT EXISTS replies ({columns})")
 
     def _write_ahead(self) -> None:
         """Have many read while one writes; a new file takes this from one process at a time."""
@@ -99,33 +91,29 @@ class Store(AbstractContextManager["Store"]):
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """The replies that are there, by key.
+    def get(self, keys: Iterable[str]) -> Iterator[tuple[str, Any]]:
+        """The keys whose replies are there, each with its reply, one by one.
 
         Raises:
             SelfprefError: A reply is not what was written.
         """
-        found: dict[str, Any] = {}
-        wanted = "SELECT key, CAST(reply AS BLOB), CAST(digest AS BLOB) FROM replies WHERE key IN "
+        columns = "key, CAST(reply AS BLOB), CAST(digest AS BLOB)"
+        wanted = f"SELECT {columns} FROM replies WHERE key IN (SELECT value FROM json_each(?))"
         with self._named():
-            for part in chunks(list(keys)):
-                marks = ",".join("?" * len(part))
-                for key, reply, digest in self._connection.execute(f"{wanted}({marks})", part):
-                    # A flipped bit can make a number or nothing of a text.
-                    if _digest(str(key), reply or b"").encode() != digest:
-                        told = f"the reply to {str(key)[:12]} is not what was written"
-                        raise sqlite3.DatabaseError(told)
-                    # JSON begins with a bracket, a compressed reply never does.
-                    found[key] = json.loads(reply if reply[:1] == b"{" else zlib.decompress(reply))
-        return found
+            for key, reply, digest in self._connection.execute(wanted, [json.dumps([*keys])]):
+                # A flipped bit can make a number or nothing of a text.
+                if _digest(str(key), reply or b"").encode() != digest:
+                    told = f"the reply to {str(key)[:12]} is not what was written"
+                    raise sqlite3.DatabaseError(told)
+                # JSON begins with a bracket, a compressed reply never does.
+                yield key, json.loads(reply if reply[:1] == b"{" else zlib.decompress(reply))
 
     def put(self, replies: Mapping[str, Json | bytes]) -> None:
         """Keep replies, all of them or none; bytes are a JSON object as it was sent."""
         rows = []
         for key, reply in replies.items():
             body = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
-            if len(body) > LARGE:
-                body = zlib.compress(body, 1)
+            body = zlib.compress(body, 1) if len(body) > LARGE else body
             rows.append((key, body, _digest(key, body)))
         with self._named(), self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", rows)

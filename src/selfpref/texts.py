@@ -34,11 +34,10 @@ def visible(text: str) -> str:
 
 def enclosed(text: str, start: int) -> str | None:
     """What stands in the bracket that opens at `start`, or None where it never closes."""
-    opening = text[start]
+    opening, depth = text[start], 0
     closing = {"{": "}", "(": ")"}[opening]
-    depth = 0
-    for place in range(start, len(text)):
-        depth += (text[place] == opening) - (text[place] == closing)
+    for place, one in enumerate(text[start:], start):
+        depth += (one == opening) - (one == closing)
         if depth == 0:
             return text[start + 1 : place].strip()
     return None

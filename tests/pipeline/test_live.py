@@ -98,8 +98,6 @@ def test_a_model_that_fails_stops_no_other_and_is_told_in_table_chapter_and_card
     assert done.returncode == 1
     assert "stages failed (above); the chapters name what is missing" in done.stderr
     assert clone.stale() == {"wataoka-judge@gone"}
-    asked = clone.table("data/live/metrics/wataoka/asked.parquet").query("judge == 'gone'")
-    assert asked[["table", "status"]].values.tolist() == [["verdicts", "no table"]]
     page = (clone.folder / "report/live/wataoka.ipynb").read_text()
     assert "Not there, since its stage failed: verdicts of gone." in page
     page = (clone.folder / "report/live/judges.md").read_text()
@@ -129,14 +127,11 @@ def test_a_judge_of_the_paper_finds_its_own_responses_and_is_asked_as_the_paper_
     # Read are two responses a turn in the Arena, both turns of three questions in MT-Bench, both
     # with the prompt and without.
     scores = clone.table("data/live/wataoka/perplexities/mine.parquet")
-    of_sets = scores[scores["item_id"].str.startswith(SETS)]
-    assert len(of_sets) == 2 * (2 * (DIALOGUES + DIALOGUES // 4) + 2 * 6)
-    assert len(scores) >= len(of_sets) + 2 * PROMPTS
+    of_sets = scores["item_id"].str.startswith(SETS)
+    assert of_sets.sum() == 2 * (2 * (DIALOGUES + DIALOGUES // 4) + 2 * 6)
 
 
-def test_a_judge_from_nothing_has_on_its_card_what_needs_no_vote_and_votes_ask_nothing_again(
-    reproduced,
-):
+def test_a_judge_from_nothing_needs_no_vote_and_votes_ask_nothing_again(reproduced):
     clone, _, server = reproduced
     for judge in ("mine", "yours"):
         verdicts = clone.table(f"data/live/wataoka/verdicts/{judge}.parquet")

@@ -1,9 +1,7 @@
 """The recorded profile end to end: one run, and what of it is run once more after a change."""
 
-import html
 import json
 import re
-import shutil
 from itertools import product
 
 import pytest
@@ -14,7 +12,7 @@ from panickssery_release import files as panickssery_files
 # Texts of the releases.
 TEXTS = {"wataoka": b"gpt4 says", "livebench": b"A tidy text", "panickssery": b"secret"}
 TEXTS |= {"xu": b"red fox"}
-WATAOKA = "figures/recorded/wataoka"
+TOPS, WATAOKA = ("report", "figures"), "figures/recorded/wataoka"
 # Of these the small releases know too little.
 UNKNOWN = {f"{WATAOKA}/keyed_perplexity_outside.{kind}" for kind in ("csv", "svg")}
 UNKNOWN |= {"figures/recorded/xu/size.svg"}
@@ -61,26 +59,13 @@ def test_released_texts_stay_out_of_git_and_no_text_is_obeyed(recorded):
     drivers = re.compile(r"report/recorded/(book|.*-(items|metrics))")
     assert not any("fig1a_example" in name or drivers.match(name) for name in shown)
     for study, text in TEXTS.items():
-        tops = (
-            "report/recorded/judges.md",
-            f"report/recorded/{study}",
-            f"figures/recorded/{study}/",
-        )
+        tops = "report/recorded/judges.md", *(f"{top}/recorded/{study}" for top in TOPS)
         of_study = [name for name in shown if name.startswith(tops)]
         assert len(of_study) > 20
         assert f"report/recorded/{study}.ipynb" in of_study
         assert not [name for name in of_study if text in (recorded.folder / name).read_bytes()]
     pages = [*recorded.folder.glob("report/recorded/**/*.html")]
     assert not [path for path in pages if b"<script>alert" in path.read_bytes()]
-
-
-def test_the_book_tells_of_each_judge(recorded):
-    text = html.unescape((recorded.folder / "report/recorded/judges.md").read_text())
-    told = set(re.findall(r"^\| (.+?) \| ", text, re.MULTILINE)) - {"judge", "---"}
-    assert told == {
-        *("GPT-4", "GPT-3.5", "Claude 1", "Vicuna-13b", "Bard", "my-judge", "Gemini", "Llama-2"),
-        *("Claude 3.7", "Gemini 2.0", "o3-mini", "o1-preview", "Llama 3.1 8B", "Gemma 2 9B"),
-    }
 
 
 def test_a_study_needs_its_own_stages_and_a_change_of_a_set_or_a_pin_what_reads_it(recorded):
@@ -99,16 +84,6 @@ def test_a_study_needs_its_own_stages_and_a_change_of_a_set_or_a_pin_what_reads_
     source.write_bytes(pinned)
 
 
-def test_bad_input_fails_and_leaves_earlier_results(recorded):
-    before = recorded.outputs()
-    with recorded.edited(lambda params: params.update(sed=1)):
-        done = recorded.repro()
-    assert done.returncode != 0
-    assert "params.yaml: sed: unknown key" in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-    assert recorded.outputs() == before
-
-
 # What is run once more, in a copy: a value tried out in the notebook alone, or as an experiment.
 
 
@@ -116,8 +91,6 @@ def test_bad_input_fails_and_leaves_earlier_results(recorded):
 def tried(recorded, tmp_path_factory):
     """A copy that git has with all that ran: what DVC compares experiments with."""
     clone = recorded.copied(tmp_path_factory.mktemp("tried") / "clone")
-    # What a bad file of parameters stopped before is valid again.
-    ran(clone.repro("check"))
     clone.commit("run")
     return clone
 
@@ -175,20 +148,4 @@ def test_an_experiment_without_pairs_goes_on_and_a_second_run_gives_the_same_byt
     again = {"wataoka-items@mine", "wataoka-items@mt-bench"}
     assert ran(tried.repro("chapter@wataoka-recorded")) == stages | again
     assert tried.outputs() == recorded.outputs()
-    assert tried.stale() == set()
-
-
-def test_results_go_to_a_remote_of_ones_own_and_come_back(recorded, tmp_path):
-    tried = recorded.copied(tmp_path / "clone")
-    # What a bad file of parameters stopped before is valid again.
-    assert tried.repro("check").returncode == 0
-    assert tried.stale() == set()
-    place = str(tmp_path / "remote")
-    before = tried.outputs()
-    for command in (("remote", "add", "-d", "results", place), ("push",)):
-        assert tried.call("dvc", *command).returncode == 0
-    for name in (".dvc/cache", "data/recorded"):
-        shutil.rmtree(tried.folder / name)
-    assert tried.call("dvc", "pull").returncode == 0
-    assert tried.outputs() == before
     assert tried.stale() == set()

@@ -49,11 +49,15 @@ def assign(path, value):
     return change
 
 
-ASKING = {
+TUNING = {"panickssery-finetune@readers", "panickssery-recognise-tuned@readers"}
+READING = {
+    *("panickssery-items@notes", "panickssery-respond@writers", "panickssery-recognise@readers"),
+    "panickssery-recognise-tuned@readers",
+}
+ASKING = (TUNING | READING) - {"panickssery-items@notes"} | {
     *("wataoka-respond@families", "wataoka-judge@judges", "livebench-respond@contestants"),
-    *("livebench-judge@contestants", "livebench-tie-break@umpire", "panickssery-respond@writers"),
-    *("panickssery-finetune@readers", "panickssery-recognise@readers"),
-    *("panickssery-recognise-tuned@readers", "xu-refine@translators", "xu-refine@solver"),
+    *("livebench-judge@contestants", "livebench-tie-break@umpire"),
+    *("xu-refine@translators", "xu-refine@solver"),
 }
 BEYOND = {"beyond-metrics@lab"}
 
@@ -71,18 +75,8 @@ CHANGES = {
     "lab.seeds": ([0, 1], {"train@1"}),
     "models.translators.names": (["fair", "small"], {"xu-refine@translators"}),
     "xu.refine.translators.steps": (9, {"xu-refine@translators", *of("xu")} | BEYOND),
-    "panickssery.datasets.notes.articles": (
-        91,
-        {
-            *("panickssery-items@notes", "panickssery-respond@writers"),
-            *("panickssery-recognise@readers", "panickssery-recognise-tuned@readers"),
-            *of("panickssery"),
-        },
-    ),
-    "panickssery.finetune.readers.rate": (
-        0.002,
-        {"panickssery-finetune@readers", "panickssery-recognise-tuned@readers", *of("panickssery")},
-    ),
+    "panickssery.datasets.notes.articles": (91, {*READING, *of("panickssery")}),
+    "panickssery.finetune.readers.rate": (0.002, {*TUNING, *of("panickssery")}),
     "wataoka.datasets.seed-0.prompts": (25, {"wataoka-items@seed-0", *of("wataoka")} | BEYOND),
     "seed": (1, ASKING | {f"metrics@{study}-lab" for study in STUDIES} | BEYOND),
     "offline": (True, ASKING | {"wataoka-perplexity@judges"}),
@@ -93,6 +87,8 @@ CHANGES = {
 def test_of_some_values_this_becomes_stale(committed):
     assert committed.stale() == set()
     for path, (value, stale) in CHANGES.items():
-        assert committed.stale_after(assign(path, value)) == ALWAYS | stale, path
+        with committed.edited(assign(path, value)):
+            assert committed.stale() == ALWAYS | stale, path
     stale = {"wataoka-judge@twin", "wataoka-perplexity@twin", *of("wataoka")} | BEYOND
-    assert committed.stale_after(twin) == ALWAYS | stale
+    with committed.edited(twin):
+        assert committed.stale() == ALWAYS | stale

@@ -39,7 +39,7 @@ def test_a_judge_is_answered_by_the_rule_of_measure(found):
         assert evidence.startswith(begin)
     statistics = found["beyond", "beyond"]
     found["beyond", "beyond"] = statistics[statistics["statistic"].ne("regression_scaled")]
-    assert judges.answers("gpt-4", found) == {}
+    assert judges.answers("gpt-4", "wataoka", found) == {}
 
 
 def test_every_judge_has_a_row_under_a_known_name_and_those_without_an_answer_come_last(found):

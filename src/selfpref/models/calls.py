@@ -14,7 +14,7 @@ from selfpref.errors import SelfprefError
 from selfpref.models import Answer, Call, Endpoint, Engine, Json, Raw, Together
 from selfpref.params import Hosted, Params, Ray
 from selfpref.params import Model as Entry
-from selfpref.store import Store, call_key, chunks, store_path
+from selfpref.store import Store, call_key, store_path
 
 # Other outcomes are asked again: a prompt that did not fit costs nothing to find out again, and
 # neither a refusal nor a failure is an answer.
@@ -51,9 +51,8 @@ class Model:
         for index, key in enumerate(keys):
             asked.setdefault(key, index)
         answers: dict[str, Answer] = {}
-        for part in chunks(list(asked)):
-            for key, kept in self._store.get(part).items():
-                answers[key] = self._read(calls[asked[key]], kept)
+        for key, kept in self._store.get(asked):
+            answers[key] = self._read(calls[asked[key]], kept)
         new = [index for key, index in asked.items() if key not in answers]
         if new and self._offline:
             raise SelfprefError(

@@ -9,7 +9,7 @@ alone, in every picture, and the legend says why.
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,9 +30,6 @@ PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, INDIGO, BLACK, GREY)
 MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
 # Inches between the marks of two series in a row, and above and below them.
 STEP, AIR = 0.072, 0.09
-STRIPE = "#F4F4F4"
-# How dark the interval of a hollow mark is.
-FADED = 0.4
 
 
 class Look(NamedTuple):
@@ -66,8 +63,6 @@ LOOKS = {
     **dict.fromkeys(("reference metric", "all are there", "is correct"), Look(ORANGE, "s")),
     "human raters": Look(BLACK, "*", "none"),
     "judge of pure noise": Look(GREY, "x", "--"),
-    "one candidate at random": Look(YELLOW, "P", ":"),
-    "against all texts": Look(GREY, "|"),
     **dict.fromkeys(("translation", "before refinement"), Look(INDIGO, "v")),
 }
 
@@ -106,7 +101,7 @@ def looks_of(
     ['people', 'mine']
     """
     names = order(rows[series])
-    known = given or {**looks(name for name in names if name not in LOOKS), **LOOKS}
+    known = given or LOOKS | looks({*names} - {*LOOKS})
     dash = {} if joined else {"dash": "none"}
     return {name: known[name]._replace(**dash) for name in given or names if name in names}
 
@@ -138,8 +133,8 @@ def long(rows: pd.DataFrame, values: Mapping[str, str], into: str = "series") ->
 def order(column: pd.Series) -> list[str]:
     """The entries in the order of their first appearance; of a categorical, its own order."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return [entry for entry in column.cat.categories if column.eq(entry).any()]
-    return list(dict.fromkeys(column))
+        return [*column.cat.remove_unused_categories().cat.categories]
+    return [*column.unique()]
 
 
 def split(rows: pd.DataFrame, column: str | None) -> dict[str, pd.DataFrame]:
@@ -180,8 +175,8 @@ def grid(
     width = width or (PAGE if columns > 1 else SINGLE)
     figure = empty(width, sum(tallest) + 0.75)
     shape: dict[str, Any] = {"sharex": share_x, "sharey": share_y, "height_ratios": tallest}
-    places = figure.subplots(len(tallest), columns, squeeze=False, **shape).flat
-    panels = list(places[: len(heights)])
+    places = [*figure.subplots(len(tallest), columns, squeeze=False, **shape).flat]
+    panels = places[: len(heights)]
     for spare in places[len(heights) :]:
         spare.set_axis_off()
     for axes, name in zip(panels, heights, strict=True):
@@ -205,12 +200,11 @@ def weak(rows: pd.DataFrame) -> pd.Series:
     return rows.get("hollow", pd.Series(False, rows.index)).eq(True)
 
 
-def dots(axes: Axes, rows: pd.DataFrame, x: pd.Series, y: pd.Series, look: Look, ms: float) -> None:
+def dots(axes: Axes, rows: pd.DataFrame, x: str, y: str, look: Look, size: float) -> None:
     """Marks of a size in points, white inside where their rows are hollow."""
-    hollow = weak(rows)
-    for part, face in ((~hollow, look.color), (hollow, "white")):
-        if part.any():
-            axes.plot(x[part], y[part], look.marker, c=look.color, mfc=face, ms=ms)
+    for hollow, part in rows.groupby(weak(rows)):
+        face = "white" if hollow else look.color
+        axes.plot(part[x], part[y], look.marker, c=look.color, mfc=face, ms=size)
 
 
 def announce(figure: Figure, rows: pd.DataFrame, shown: Looks, hollow: str, message: str) -> None:
@@ -262,7 +256,7 @@ def _places(rows: pd.DataFrame, row: str, group: str | None) -> dict[tuple[str, 
         for name, part in split(rows, group).items()
         for entry in [*[""] * bool(group), *order(part[row])]
     ]
-    return {key: place for place, key in enumerate(keys)}
+    return dict(zip(keys, count(), strict=False))
 
 
 def _shifts(rows: pd.DataFrame, at: pd.Series, series: str, shown: list[str]) -> pd.Series:
@@ -325,22 +319,21 @@ def forest(
     if rows["value"].isna().all():
         return None
     rows = (rows if series in rows else rows.assign(**{series: ""})).reset_index(drop=True)
-    known = rows[rows["value"].notna()]
+    known = rows.dropna(subset="value")
     shown = looks_of(known, series, looks, joined=False)
     group = group if group and rows[group].nunique() > 1 else None
     apart = len(shown) > 1 and not joined
     step = 2 * AIR + STEP * (len(shown) - 1) * apart
     parts = split(rows, panel)
-    places_of = {
-        name: _places(part if rows_by_panel else rows, row, group) for name, part in parts.items()
-    }
-    heights = {name: step * len(places) + 0.45 for name, places in places_of.items()}
+    places_of = [_places(part if rows_by_panel else rows, row, group) for part in parts.values()]
     layout = {"wrap": 5, "share_y": not rows_by_panel, "width": PAGE * bool(note)} | layout
     columns = min(layout["wrap"], len(parts))
-    longest = max(len(entry) for places in places_of.values() for _, entry in places)
+    longest = max(len(entry) for places in places_of for _, entry in places)
     beside = 0.058 * longest * (columns if rows_by_panel else 1)
-    figure, panels = grid(heights, (label, ""), beside=beside, **layout)
-    for axes, part, places in zip(panels, parts.values(), places_of.values(), strict=True):
+    heights = (step * len(places) + 0.45 for places in places_of)
+    sizes = dict(zip(parts, heights, strict=True))
+    figure, panels = grid(sizes, (label, ""), beside=beside, **layout)
+    for axes, part, places in zip(panels, parts.values(), places_of, strict=True):
         keys = zip(part[group] if group else [""] * len(part), part[row], strict=True)
         at = pd.Series([places[key] for key in keys], part.index, dtype=float)
         axes.set_yticks(range(len(places)), [entry or name for name, entry in places])
@@ -351,10 +344,10 @@ def forest(
             ends = part["value"].groupby(at)
             axes.hlines([*ends.groups], ends.min(), ends.max(), color=GREY, lw=0.8, alpha=0.5)
         for place in [place for (_, entry), place in places.items() if entry][::2] * apart:
-            axes.axhspan(place - 0.5, place + 0.5, color=STRIPE, linewidth=0, zorder=0)
+            axes.axhspan(place - 0.5, place + 0.5, color="#F4F4F4", lw=0, zorder=0)
         null = part[reference].dropna() if isinstance(reference, str) else [reference]
         for value in {*null} - {None}:
-            axes.axvline(value, color=GREY, linewidth=0.8)
+            axes.axvline(value, color=GREY, lw=0.8)
         if note and (rows_by_panel or axes is panels[-1]):
             right = axes.get_yaxis_transform()
             for place, text in part[note].groupby(at).first().items():
@@ -362,11 +355,12 @@ def forest(
         if apart:
             at += _shifts(part, at, series, [*shown]) * STEP / step
         for one, look in shown.items():
-            drawn = part[part[series].eq(one)]
+            drawn = part.assign(at=at)[part[series].eq(one)]
             if "lo" in drawn:
-                colors = [(look.color, FADED if faint else 1.0) for faint in weak(drawn)]
-                axes.hlines(at[drawn.index], drawn["lo"], drawn["hi"], color=colors, lw=1.1)
-            dots(axes, drawn, drawn["value"], at[drawn.index], look, 4.2)
+                # The interval of a hollow mark is faint.
+                colors = [(look.color, 0.4 if faint else 1.0) for faint in weak(drawn)]
+                axes.hlines(drawn["at"], drawn["lo"], drawn["hi"], color=colors, lw=1.1)
+            dots(axes, drawn, "value", "at", look, 4.2)
         axes.locator_params(axis="x", nbins=max(3, int(1.5 * figure.get_figwidth() / columns)))
         if limits:
             axes.set_xlim(limits)
@@ -380,13 +374,12 @@ def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float) -> Non
     joined = ~weak(rows) & (look.dash != "none")
     firm, beside, faint = rows[joined], rows[~joined], (look.color, 0.6)
     if "lo" in rows:
-        band = firm[x], firm["lo"], firm["hi"]
-        axes.fill_between(*band, color=look.color, alpha=0.14, linewidth=0)
-        axes.vlines(beside[x], beside["lo"], beside["hi"], color=faint, linewidth=0.7)
+        axes.fill_between(firm[x], firm["lo"], firm["hi"], color=look.color, alpha=0.14, lw=0)
+        axes.vlines(beside[x], beside["lo"], beside["hi"], color=faint, lw=0.7)
     if f"{x}_lo" in rows:
-        axes.hlines(rows["value"], rows[f"{x}_lo"], rows[f"{x}_hi"], color=faint, linewidth=0.7)
-    axes.plot(firm[x], firm["value"], color=look.color, linestyle=look.dash, linewidth=1.0)
-    dots(axes, rows, rows[x], rows["value"], look, size)
+        axes.hlines(rows["value"], rows[f"{x}_lo"], rows[f"{x}_hi"], color=faint, lw=0.7)
+    axes.plot(firm[x], firm["value"], c=look.color, ls=look.dash, lw=1.0)
+    dots(axes, rows, x, "value", look, size)
 
 
 @style.context([STYLE, {"axes.grid.axis": "y"}])
@@ -435,7 +428,7 @@ def lines(
     >>> [line.get_ydata().tolist() for line in figure.axes[0].lines[:1]]
     [[0.1, 0.2]]
     """
-    rows = rows[rows["value"].notna() & rows[x].notna()]
+    rows = rows.dropna(subset=["value", x])
     if rows.empty:
         return None
     shown = looks_of(rows, series, looks, joined=joined)
@@ -446,7 +439,7 @@ def lines(
     figure, panels = grid(dict.fromkeys(parts, height), label, **layout)
     for axes, part in zip(panels, parts.values(), strict=True):
         if reference is not None:
-            axes.axhline(reference, color=GREY, linewidth=0.7)
+            axes.axhline(reference, color=GREY, lw=0.7)
         for one, look in shown.items():
             line(axes, part[part[series].eq(one)], x, look, size)
         if len(names):

@@ -20,8 +20,6 @@ from selfpref.plots.marks import STYLE
 from selfpref.say import SENTENCES
 from selfpref.texts import visible
 
-# Dots an inch of the pictures that executed notebooks hold.
-PREVIEW = 130
 # A spreadsheet takes a cell that begins with one of these for a formula.
 FORMULA = ("=", "+", "-", "@", "\t")
 
@@ -59,7 +57,7 @@ def _settle(figure: Figure) -> None:
 def _preview(figure: Figure) -> bytes:
     """The picture as a small PNG, which a notebook can hold: an SVG is six times its size."""
     drawn, small = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=PREVIEW)
+    figure.savefig(drawn, format="png", dpi=130)
     whole = Image.open(drawn).convert("RGB")
     few = whole.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(small, format="PNG")

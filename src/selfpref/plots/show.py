@@ -25,8 +25,7 @@ LONGEST = 32
 
 @cache
 def _known() -> dict[str, str]:
-    table = pd.read_csv(paths.names_file())
-    return dict(zip(table["name"], table["shown"], strict=True))
+    return dict(pd.read_csv(paths.names_file(), index_col="name")["shown"])
 
 
 def called(names: Iterable[str]) -> list[str]:
@@ -65,13 +64,14 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
-def span(counts: "pd.Series[int]") -> str:
-    """The least and the greatest count, once where they are equal.
+def span(values: pd.Series, spec: str = "g") -> str:
+    """The least and the greatest number, once where they are equal; empty without any.
 
     >>> span(pd.Series([50, 50])), span(pd.Series([3, 10]))
     ('50', '3 to 10')
     """
-    return " to ".join(dict.fromkeys(f"{end:g}" for end in (counts.min(), counts.max())))
+    ends = values.agg(["min", "max"]).dropna()
+    return " to ".join(dict.fromkeys(f"{end:{spec}}" for end in ends))
 
 
 # Columns whose short names need words; of the others `_` becomes a space.
@@ -102,7 +102,7 @@ def _bounds(name: str, frame: pd.DataFrame, order: list[str]) -> list[str]:
     """The columns of its bounds: `x_lo` and `x_hi`, or `lo` and `hi` right behind it."""
     if f"{name}_lo" in frame:
         return [f"{name}_lo", f"{name}_hi"]
-    after = order[order.index(name) + 1 :][:2] if name in order else []
+    after = order[order.index(name) + 1 :][:2]
     return after if after == ["lo", "hi"] else []
 
 
@@ -118,14 +118,14 @@ def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
     frame = frame.dropna(axis="columns", how="all").infer_objects()
     names = [name for name in columns or frame if name in frame]
     order = names if "lo" in columns else [*frame]
-    made, inside, kinds = {}, set[str](), pd.api.types
+    made, inside = {}, set[str]()
     for name in names:
         if name in inside:
             continue
         values, texts = frame[name], frame[name].map(_text)
         bounds = _bounds(name, frame, order)
         inside |= {*bounds}
-        if kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values):
+        if values.dtype.kind in "iuf":
             whole = values.dropna().mod(1).eq(0).all()
             cells = frame[[name, *bounds]].itertuples(index=False, name=None)
             texts = pd.Series([_number(*cell, whole=whole) for cell in cells], frame.index)

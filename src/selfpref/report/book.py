@@ -32,16 +32,12 @@ from selfpref.studies.claims import counted
 from selfpref.texts import visible
 
 BOOK, JUDGES, FIGURES = "book", "judges.md", "figures"
-# The testbed over several seeds, a page of the book.
-TESTBED = "docs/lab-reference"
 # Ten rules from the released data, a page of their book; what its links lead to stands beside it.
 RULES, BESIDE = "docs/rules.md", "../report/recorded/"
 # The rule of the judges' page, in every book. Of links that lead out of the book the words stay.
 MEASURE, OUTSIDE = "docs/measure.md", re.compile(r"\[([^]]*)\]\(\.\./[^)]*\)")
 # Released texts, which git ignores, and sentences: no page may need them.
 LEFT_OUT = shutil.ignore_patterns("fig1a_example.*", "*.json")
-# The tag of a cell that computes a measure by hand.
-SHOWN = "show-input"
 
 
 def picture(place: str, caption: str) -> str:
@@ -79,7 +75,8 @@ def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
         tags = cell.metadata.get("tags", [])
         if cell.cell_type == "code":
             cell.outputs = outputs
-            if SHOWN not in tags:
+            # So a chapter tags a cell that computes a measure by hand.
+            if "show-input" not in tags:
                 cell.metadata["tags"] = [*tags, "hide-input" if outputs else "remove-cell"]
     return chapter
 
@@ -89,7 +86,8 @@ def _lay_out(params: Params, folder: Path) -> None:
     source, figures, root = paths.figures_dir(params.profile), folder / FIGURES, paths.root()
     source.mkdir(parents=True, exist_ok=True)
     shutil.copytree(source, figures, ignore=LEFT_OUT)
-    shutil.copytree(root / TESTBED, folder / "testbed")
+    # The testbed over several seeds, a page of the book.
+    shutil.copytree(root / "docs/lab-reference", folder / "testbed")
     titles, pictures = dict[str, str](), dict[str, str]()
     found = dict[tuple[str, str], pd.DataFrame]()
     for key in [*params.studies, "beyond"]:

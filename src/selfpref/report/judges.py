@@ -10,7 +10,7 @@ import pandas as pd
 
 from selfpref.card import marks
 from selfpref.card.rule import Answer, answer, on_both_sides
-from selfpref.plots.show import called
+from selfpref.plots.show import called, span
 from selfpref.statistics.scaled import EACH
 from selfpref.statistics.third import BOTH
 from selfpref.tables.parts import ITEMS
@@ -61,10 +61,15 @@ def markdown(made: pd.DataFrame) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
+def _rows(found: Frames, study: str, table: str, where: str) -> pd.DataFrame:
+    rows = found.get((study, table), pd.DataFrame(columns=["judge", "dataset"]))
+    return rows.query(where) if where and len(rows) else rows
+
+
 def tuned(found: Frames) -> set[str]:
     """Evaluators that a study tuned, which are no judges that anyone has."""
-    frame = found.get(("panickssery", "evaluators"), pd.DataFrame(columns=["evaluator", "variant"]))
-    return set(frame.loc[frame["variant"].ne("base"), "evaluator"])
+    rows = _rows(found, "panickssery", "evaluators", "variant != 'base'")
+    return {*rows.get("evaluator", ())}
 
 
 def asked(found: Frames) -> pd.DataFrame:
@@ -76,28 +81,24 @@ def asked(found: Frames) -> pd.DataFrame:
     return whole[~others & ~whole["judge"].isin({*NOBODY, *tuned(found)})]
 
 
-def _rows(found: Frames, study: str, table: str, where: str) -> pd.DataFrame:
-    rows = found.get((study, table), pd.DataFrame(columns=["judge", "dataset"]))
-    return rows.query(where) if where and len(rows) else rows
-
-
-def answers(judge: str, found: Frames) -> dict[str, Answer]:
+def answers(judge: str, study: str, found: Frames) -> dict[str, Answer]:
     """What `selfpref measure` says of a judge, by data set with votes, or with marks and a key.
 
     Not where the answer needs single votes, which the tables of the figures do not hold.
 
     Args:
         judge: How it is called.
+        study: Whose data.
         found: The studies' tables.
     """
     told: dict[str, Answer] = {}
     third, placebo, place, statistics = (
         rows[rows["judge"].eq(judge)] for rows in (_rows(found, *one) for one in RULED)
     )
-    if BOTH in {*third.get("kind", ())}:
-        told["livebench"] = marks.answer(third.set_index("kind"), "of eleven points")
+    if study == "livebench" and BOTH in {*third.get("kind", ())}:
+        told[study] = marks.answer(third.set_index("kind"), "of eleven points")
     place = place.set_index("dataset").reindex(columns=["reversal_rate", "one_place"])
-    for data, part in statistics.groupby("dataset"):
+    for data, part in statistics.groupby("dataset") if study == "wataoka" else ():
         rows = part.set_index("statistic")
         if NEEDED - {*rows.index}:
             continue
@@ -108,11 +109,6 @@ def answers(judge: str, found: Frames) -> dict[str, Answer]:
         of_set = placebo[placebo["dataset"].eq(data)]
         told[str(data)] = answer(rows, of_set, math.nan, math.nan, order)
     return told
-
-
-def _range(values: pd.Series) -> str:
-    """The least and the greatest of some shares; empty without any."""
-    return " to ".join(sorted({f"{one:.2f}" for one in (values.min(), values.max())} - {"nan"}))
 
 
 def _missing(own: pd.DataFrame, beside: pd.DataFrame, found: Frames) -> str:
@@ -135,32 +131,24 @@ def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
     Args:
         found: The studies' tables.
     """
-    key = ["judge", "study"]
-    made, numbers = [], pd.DataFrame(columns=[*key, "dataset", ORDER, AGREES])
+    key, made, parts = ["judge", "study"], [], []
     for study, table, where, column, name in BESIDE:
         rows = _rows(found, study, table, where).assign(study=study)
         rows = rows.rename(columns={"evaluator": "judge", column: name})
-        numbers = pd.concat([numbers, rows.reindex(columns=[*key, "dataset", name])])
+        parts.append(rows.reindex(columns=[*key, "dataset", ORDER, AGREES]))
+    numbers = pd.concat(parts)
     for (judge, study), own in asked(found).groupby(key):
         beside = numbers[numbers["judge"].eq(judge) & numbers["study"].eq(study)]
-        told = answers(str(judge), found).items()
-        marked, ruled = study == "livebench", study in ("livebench", "wataoka")
-        given = {data: one for data, one in told if ruled and marked == (data == "livebench")}
+        given = answers(judge, study, found)
         pairs = "order not known" if own["table"].eq("verdicts").any() else MARKED
         sets = ", ".join(sorted(called({*(beside["dataset"] if len(beside) else own["study"])})))
         other = Answer(None, _missing(own, beside, found))
         for data, one in (given or {sets: other}).items():
             rows = beside[beside["dataset"].eq(data) | (not given)]
-            order = MARKED if marked and given else _range(rows[ORDER]) or pairs
+            order = MARKED if data == "livebench" else span(rows[ORDER], ".2f") or pairs
             rank = [True, False, None].index(one.favours) if given else one.because
-            row = [
-                *called([judge, data]),
-                one.verdict,
-                order,
-                _range(rows[AGREES]) or "-",
-                one.because,
-            ]
-            made.append([str(rank), study, *row])
+            told = [one.verdict, order, span(rows[AGREES], ".2f") or "-", one.because]
+            made.append([str(rank), study, *called([judge, data]), *told])
     whole = pd.DataFrame(sorted(made), columns=["rank", "chapter", *FIRST], dtype="str")
     whole, known = whole.set_index("chapter"), whole["rank"].isin([*"012"]).to_numpy()
     return whole.loc[known, FIRST], whole[~known].rename(columns={"evidence": MISSING})[ELSEWHERE]

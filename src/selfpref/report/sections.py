@@ -17,8 +17,8 @@ SOURCE_OF = {"lab": "lab", "demo": "lab", "recorded": "recorded"}
 def of_source(notebook: NotebookNode, profile: str) -> NotebookNode:
     """The notebook without the cells that are tagged for other sources than the profile's."""
     others = {"lab", "recorded", "live"} - {SOURCE_OF.get(profile, "live")}
-    tags = [others & {*cell.metadata.get("tags", [])} for cell in notebook.cells]
-    notebook.cells = [cell for cell, of in zip(notebook.cells, tags, strict=True) if not of]
+    kept = (cell for cell in notebook.cells if others.isdisjoint(cell.metadata.get("tags", ())))
+    notebook.cells = [*kept]
     return notebook
 
 

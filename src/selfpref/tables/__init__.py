@@ -62,14 +62,14 @@ def _valid(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
 
     rows, table = lean(frame, name, source), TABLES[name]
     check(rows, table, source)
-    keys = rows[[*table.key]]
+    keys = rows[table.key]
     if "candidates" in keys:
         names = compute.binary_join(pyarrow.array(rows["candidates"]), "\0")
         keys = keys.assign(candidates=names.to_pandas())
     if (doubled := keys.duplicated()).any():
         shown = tuple(keys[doubled].iloc[0])
         raise SelfprefError(f"{source}: duplicate key in {name}: {shown}; keep one row")
-    return rows.loc[keys.sort_values([*table.key]).index].reset_index(drop=True)
+    return rows.loc[keys.sort_values(table.key).index].reset_index(drop=True)
 
 
 def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:

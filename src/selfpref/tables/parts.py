@@ -22,8 +22,6 @@ FILLED = ("responses", "verdicts", "ratings", "perplexities")
 KEY = ["judge", "table", "task", "status"]
 # What data sets fill.
 ITEMS = "items"
-# Of a model or data set whose stage failed.
-NO_TABLE = "no table"
 
 
 def _owner(rows: pd.DataFrame) -> pd.Series:
@@ -66,7 +64,7 @@ class StudyTables:
         """One table, all its files together; `columns` as `tables.read` takes them."""
         found = [
             tables.read(profile, table, self.name, self.parts(profile, name), columns, folder=name)
-            for name, of in ({table: table} | dict(self.further)).items()
+            for name, of in {table: table, **self.further}.items()
             if of == table
         ]
         return pd.concat(found, ignore_index=True)
@@ -87,11 +85,10 @@ class StudyTables:
             file: {*_owner(tables.read(profile, "items", self.name, [file], ("item_id",)))}
             for file in self.parts(profile, "items")
         }
-        found: dict[str, dict[str, pd.DataFrame]] = {
-            dataset: {} for dataset in sorted(set[str]().union(*held.values()))
-        }
+        datasets = sorted(set[str]().union(*held.values()))
+        found = {dataset: dict[str, pd.DataFrame]() for dataset in datasets}
         for name in names:
-            pieces = [tables.read(profile, name, self.name, []).assign(released=True)]
+            pieces = [tables.empty(name).assign(released=True)]
             for file in self.parts(profile, name):
                 rows = tables.read(profile, name, self.name, [file])
                 pieces.append(rows.assign(released=bool(held.get(file))))
@@ -120,16 +117,14 @@ class StudyTables:
             if (table := self.further.get(folder, folder)) in TABLES:
                 tables.write(rows, table, self.file(profile, folder, part))
 
-    def entries(self, params: Params) -> list[tuple[str, str, str]]:
-        """Folder, task and key of all that data sets (the task `datasets`) and entries fill."""
-        section, tasks = params.study(self.name), dict(self.tasks)
-        for folder in self.filled:
-            tasks[folder] = ["datasets", *tasks.get(folder, ())]
+    def entries(self, params: Params) -> list[tuple[str, str, str, Path]]:
+        """What data sets (the task `datasets`) and entries fill: folder, task, key, and file."""
+        tasks = [(folder, "datasets") for folder in self.filled]
+        tasks += [(folder, task) for folder, those in self.tasks.items() for task in those]
         return [
-            (folder, task, key)
-            for folder, those in tasks.items()
-            for task in those
-            for key in getattr(section, task)
+            (folder, task, key, self.file(params.profile, folder, part(task, key)))
+            for folder, task in tasks
+            for key in getattr(params.study(self.name), task)
         ]
 
     def sweep(self, params: Params) -> list[str]:
@@ -138,12 +133,8 @@ class StudyTables:
         Returns:
             The files, as paths in the repository.
         """
-        made = {
-            self.file(params.profile, folder, part(task, key))
-            for folder, task, key in self.entries(params)
-        }
         there = paths.study_dir(params.profile, self.name).glob("*/*.parquet")
-        gone = sorted({*there} - made)
+        gone = sorted({*there} - {file for *_, file in self.entries(params)})
         for path in gone:
             path.unlink()
         return [str(path.relative_to(paths.root())) for path in gone]
@@ -158,7 +149,7 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
 
     Returns:
         The columns `KEY` and `n`; `task` is empty in tables without one. An entry of the parameters
-        whose table is not there has a row `NO_TABLE`, under its key; so has a data set without
+        whose table is not there has a row `no table`, under its key; so has a data set without
         items.
     """
     found = []
@@ -168,11 +159,11 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
         wanted = [who, *(name for name in ("task", "status") if name in TABLES[table].columns)]
         rows = study.read(params.profile, table, wanted)
         found.append(rows.rename(columns={who: "judge"}).assign(table=table, n=1))
-    for folder, task, key in study.entries(params):
+    for folder, task, key, file in study.entries(params):
         table = study.further.get(folder, folder)
         asked_for = table == ITEMS or (task != "datasets" and table in FILLED)
-        if asked_for and not study.file(params.profile, folder, part(task, key)).exists():
-            row = {"judge": [key], "table": table, "status": NO_TABLE, "n": 0}
+        if asked_for and not file.exists():
+            row = {"judge": [key], "table": table, "status": "no table", "n": 0}
             found.append(pd.DataFrame(row))
     whole = pd.concat(found, ignore_index=True).reindex(columns=[*KEY, "n"])
     return whole.fillna({"task": ""}).groupby(KEY, as_index=False)["n"].sum()

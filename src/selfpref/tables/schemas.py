@@ -76,16 +76,17 @@ class Table:
         name: Its name.
         key: The columns that tell its rows apart, and by which files are sorted.
         columns: Its columns with their types, in the order in which files hold them.
-        nullable: The columns that may be null.
+        nullable: Those that may be null.
         arrow: The schema on disk.
     """
 
     def __init__(self, name: str, marked: list[str]) -> None:
         self.name, names = name, [column.rstrip("*?") for column in marked]
-        self.key = tuple(column[:-1] for column in marked if column.endswith("*"))
+        self.key, self.nullable = (
+            [column[:-1] for column in marked if column.endswith(mark)] for mark in "*?"
+        )
         self.columns = {column: _TYPES.get(column, _TEXT) for column in names}
-        self.nullable = frozenset(column[:-1] for column in marked if column.endswith("?"))
-        self.arrow = pyarrow.schema(list(self.columns.items()))
+        self.arrow = pyarrow.schema(self.columns)
 
 
 TABLES = {name: Table(name, columns.split()) for name, columns in _COLUMNS.items()}
