@@ -22,12 +22,18 @@ bias.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import Floats, bounded, difference, ratio, share_interval
+from selfpref.statistics.bootstrap import (
+    Floats,
+    bounded,
+    difference,
+    divided,
+    ratio,
+    share_interval,
+)
 from selfpref.studies.xu import bias
 from selfpref.studies.xu.bias import (
     CONVENTIONS,
@@ -66,9 +72,8 @@ def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     choice = ["language", "model", "k", "convention"]
     # Candidates are step 0, the text chosen among them is step 1.
     drawn = rows[rows["own"] & rows["condition"].str.startswith(BEST)]
-    k = drawn["condition"].str.removeprefix(BEST).astype(int)
-    drawn = drawn.assign(k=k)
-    chosen = drawn.assign(step=k)[drawn["step"].eq(1)]
+    drawn = drawn.assign(k=drawn["condition"].str.removeprefix(BEST).astype(int))
+    chosen = drawn.assign(step=drawn["k"])[drawn["step"].eq(1)]
     table = by_group(summary, chosen, settings, "best of k").rename(columns={"step": "k"})
     noise = by_group(_chosen, drawn, settings, "best of noise", by=choice[:3])
     noise = noise.reindex(columns=[*choice, "noise_bias", *bounded("beyond")])
@@ -86,8 +91,7 @@ def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
     Returns:
         `[batch]`; NaN where nothing counts.
     """
-    with np.errstate(invalid="ignore"):
-        reached = np.cumsum(counts, axis=0) / counts.sum(axis=0)
+    reached = divided(np.cumsum(counts, axis=0), counts.sum(axis=0))
     greatest: Floats = levels @ np.diff(reached**k, axis=0, prepend=0.0)
     return greatest
 
@@ -245,8 +249,7 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `judge, control` (empty: the truth), `own, cluster, truth, gap`.
     """
-    start = rows.query("step == 0 and repeat == 0")
-    start = start.query("task == 'mqm' and variant == 'plain'")
+    start = rows.query("step == 0 and repeat == 0 and task == 'mqm' and variant == 'plain'")
     start = start.dropna(subset="gap")
     # Own texts in the languages in which the judge read others' too.
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
@@ -358,18 +361,14 @@ def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     own, found = paper_chains(rows, "mqm"), []
     read = pd.concat([read_as(own, name) for name in CONVENTIONS])
     place = ["language", "step", "convention"]
-    sentence = [*place, "cluster", "item_id"]
-    gaps = read.pivot(index=sentence, columns="model", values="gap")
-    gaps = gaps.reindex(columns=settings.use.sizes)
-    for smaller, larger in pairwise(gaps):
-        apart = (gaps[larger] - gaps[smaller]).dropna()
-        for cell, part in apart.groupby(place):
-            clusters = part.index.get_level_values("cluster")
-            names = ("size", cell[0], larger, str(cell[1]))
-            mean = settings.intervals.mean(part, clusters, *names)
-            found.append((*cell, larger, *mean[:3]))
-    columns = [*place, "model", *bounded("difference")]
-    return pd.DataFrame(found, columns=columns)
+    gaps = read.pivot(index=[*place, "cluster", "item_id"], columns="model", values="gap")
+    apart = gaps.reindex(columns=settings.use.sizes).diff(axis="columns")
+    known = apart.melt(ignore_index=False).dropna().reset_index()
+    for (larger, *cell), part in known.groupby(["model", *place], sort=False):
+        names = ("size", cell[0], larger, str(cell[1]))
+        mean = settings.intervals.mean(part["value"], part["cluster"], *names)
+        found.append((*cell, larger, *mean[:3]))
+    return pd.DataFrame(found, columns=[*place, "model", *bounded("difference")])
 
 
 def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
@@ -532,8 +531,7 @@ def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         quantities of `summary`, and for the paraphrase their change.
     """
     aside = rows[rows["condition"].str.startswith(PARAPHRASE)]
-    system = aside["condition"].str.removeprefix(PARAPHRASE)
-    aside = aside.assign(system=system)
+    aside = aside.assign(system=aside["condition"].str.removeprefix(PARAPHRASE))
     table = by_group(summary, aside, settings, "style", by=["system", "judge"])
     table["text"] = table.pop("step").map({0: "translation", 1: "paraphrase"})
     order = ["language", "system", "judge", "text", "convention"]

@@ -343,10 +343,11 @@ def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
             for one in drawn
             if one.item is item and one.sample < size
         ]
-        usable = [one for one in own if one.said.standing is not None]
-        # Of equals the first.
-        best = sorted(usable, key=lambda one: -(one.said.standing or 0.0))[:1]
-        found += [*own, *(replace(one, step=1, sample=0) for one in best)]
+        found += own
+        if usable := [one for one in own if one.said.standing is not None]:
+            # Of equals the first.
+            best = max(usable, key=lambda one: one.said.standing or 0.0)
+            found.append(replace(best, step=1, sample=0))
     return found
 
 
@@ -362,7 +363,8 @@ def votes(items: Sequence[Item], writer: Participant) -> list[State]:
             winner = max(cast, key=cast.count, default=None)
             said = Feedback("ok", float(answers[current] == winner)) if cast else UNREAD
             found.append(State(item, CONSISTENCY, step, samples[current], said, writer.name))
-            current = answers.index(winner) if cast else current
+            # Without any vote that is the first, as before.
+            current = answers.index(winner)
     return found
 
 
