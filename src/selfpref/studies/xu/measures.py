@@ -50,8 +50,6 @@ from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, TASKS
 
 CHAIN = ["language", "model", "convention"]
 PLAIN = {"condition": {"": "plain"}}
-# At which the paper tells the share of well-formed feedback.
-STEPS = (1, 5)
 
 
 def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -175,11 +173,9 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         bounds: the measured bias less the noise judge's; NaN at step 0, and where none was
         measured.
     """
-    found = []
-    for task in TASKS:
-        own = paper_chains(rows, task)
-        own = own.assign(languages=own["language"].nunique())
-        found.append(by_group(_refined, own, settings, "refined by noise"))
+    parts = [paper_chains(rows, task) for task in TASKS]
+    parts = [own.assign(languages=own["language"].nunique()) for own in parts]
+    found = [by_group(_refined, own, settings, "refined by noise") for own in parts]
     columns = [*CHAIN, "step", "scores", *bounded("noise_score", "noise_bias", "beyond")]
     return pd.concat(found, ignore_index=True).reindex(columns=columns)
 
@@ -207,7 +203,6 @@ QUOTED, SPANS = 0.8, 10
 # Between these true scores, in points of MQM, texts count as equally good: they lie between the
 # plateaus of the map from BLEURT.
 EQUAL = (-22.5, -17.5, -12.5, -7.5, -3.0)
-READING = [*bias.CELL, "judge", "variant", "repeat"]
 
 
 def reads_its_text(rows: pd.DataFrame) -> pd.Series:
@@ -225,7 +220,8 @@ def reads_its_text(rows: pd.DataFrame) -> pd.Series:
     counts = [quoted(*text) for text in texts.itertuples(index=False)]
     spans = pd.DataFrame(counts, texts.index, ["found", "all"], dtype=int)
     spans = spans.reindex(rows.index, fill_value=0)
-    whole = spans.groupby([rows[name] for name in READING]).transform("sum")
+    reading = [*bias.CELL, "judge", "variant", "repeat"]
+    whole = spans.groupby([rows[name] for name in reading]).transform("sum")
     found = whole["found"].ge(QUOTED * whole["all"])
     return found & whole["all"].ge(SPANS)
 
@@ -239,8 +235,7 @@ def _matched(totals: Floats) -> Floats:
     own, others = totals[..., 0, :], totals[..., 1, :]
     gap = ratio(own) - ratio(others)
     weight = np.where(np.isnan(gap), 0.0, own[..., 1])
-    whole = np.nansum(gap * weight, axis=-1)
-    return ratio(np.stack([whole, weight.sum(axis=-1)], axis=-1))
+    return divided(np.nansum(gap * weight, axis=-1), weight.sum(axis=-1))
 
 
 def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
@@ -456,7 +451,8 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
         released; empty where none of the paper's models is there.
     """
     place = ["model", "step"]
-    shares = form.loc[form["step"].isin(STEPS), "well_formed"]
+    # The steps at which the paper tells the share of well-formed feedback.
+    shares = form.query("step in [1, 5]")["well_formed"]
     ends = {"least share": shares.min(), "greatest share": shares.max()}
     if not found["model"].isin(published["model"]).any():
         published = published.iloc[:0]
@@ -510,8 +506,7 @@ def _shares(
     for values, part in bias.counted(read, cell).groupby(cell):
         said = share_interval(part["score"], part["cluster"], level)
         true = share_interval(part["truth"], part["cluster"], level)
-        _, *ends, _ = difference(said, true)
-        found.append((*values, *ends, *said[:3], *true[:3]))
+        found.append((*values, *difference(said, true)[1:3], *said[:3], *true[:3]))
     apart = ["apart_lo", "apart_hi"]
     shares = pd.DataFrame(found, columns=[*cell, *apart, *bounded("predicted", "true")])
     means = bounded("self_mean", "truth_mean")
