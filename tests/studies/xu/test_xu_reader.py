@@ -84,13 +84,8 @@ def test_a_sound_release_is_read_whole(read):
 
 
 def test_scores_stand_beside_those_of_the_released_rule(read):
-    records = {
-        "[BLOCKED]": (0, 99, "refused"),
-        "": (0, 99, "unparsable"),
-        "'a' is a Major style error": (0, -5, "ok"),
-        "'major cities' is a minor style error": (-6, -1, "ok"),
-    }
-    said = [*records, *[xu_feedback(2)] * 4]
+    records = {"[BLOCKED]": (0, 99, "refused"), "'a' is a Major style error": (0, -5, "ok")}
+    said = [*records, *[xu_feedback(2)] * 6]
     files = xu_files() | {LAST["feedback"]: "".join(record + XU_END for record in said)}
     # Feedback on concepts that repeats the instruction.
     folder = "model_outputs/gpt-4/self_refine/commongen/gpt-4-scores/"
@@ -98,7 +93,7 @@ def test_scores_stand_beside_those_of_the_released_rule(read):
     files[echoed] = "Concepts: a. If so, output 'all covered'. " + files[echoed]
     found = read(files)
     rows = found["ratings"].query("responder == 'gpt-4' and step == 2 and judge == 'gpt-4'")
-    rows = rows.set_index("item_id").loc[[f"yor-en/{i}" for i in range(1, 6)]].fillna({"score": 99})
+    rows = rows.set_index("item_id").loc[["yor-en/1", "yor-en/2", "yor-en/3"]].fillna({"score": 99})
     known = rows[["stored", "score", "status"]].itertuples(index=False, name=None)
     assert [*known] == [*records.values(), (-2, -2, "ok")]
     (noted,) = found["audit"].query("finding == 'instruction repeated'").to_dict("records")
@@ -113,7 +108,6 @@ def test_only_the_judges_wanted_are_read(read):
 
 
 HELD = {"feedback": "records", "text": "lines", "bleurt": "numbers"}
-TABLES = {"feedback": "ratings", "text": "responses", "bleurt": "truths"}
 
 
 @pytest.mark.parametrize("kind", HELD)
@@ -122,10 +116,10 @@ def test_a_file_with_another_number_of_rows_is_left_out(read, kind):
     files[path] = files[path].partition(XU_END if kind == "feedback" else "\n")[2]
     found = read(files)
     (noted,) = found["audit"].query("file == @path").to_dict("records")
-    assert (noted["finding"], noted["affected"]) == (f"left out: {HELD[kind]} are not texts", 7)
+    assert noted["finding"] == f"left out: {HELD[kind]} are not texts"
     assert noted["detail"] == f"7 {HELD[kind]} for 8 texts"
-    left = found[TABLES[kind]].query("item_id == 'yor-en/1' and responder == 'gpt-4' and step == 2")
-    assert left.empty if kind != "bleurt" else kind not in set(left["metric"])
+    of = "item_id == 'yor-en/1' and step == 2 and responder == 'gpt-4'"
+    assert found["ratings"].query(of).empty == (kind == "feedback")
 
 
 def test_steps_without_bleurt_are_left_out(read):
