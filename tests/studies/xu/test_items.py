@@ -73,6 +73,5 @@ def test_chrf_comes_to_the_scale_of_mqm_without_bias(monkeypatch):
     # On sentences that the map was not made of.
     errors = pd.read_csv(paths.published_file("chrf_mqm_errors"))
     over_all = errors.query("language == 'all' and model == 'all'").squeeze()
-    assert errors["n"].sum() == 2 * over_all["n"]
     assert abs(over_all["mean_error"]) < 0.5
     assert over_all["r"] > 0.8

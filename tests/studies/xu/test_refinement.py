@@ -87,7 +87,6 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
     [
         # A text, its feedback, and the fresh reading of it at the end.
         ("no error", "better", ["write", "feedback", "feedback"]),
-        ("[BLOCKED]", "better", ["write", "feedback", "feedback"]),
         # An empty revision is not judged.
         (ERROR, "", ["write", "feedback", "revise", "revise", "feedback"]),
         (Text(ERROR, "cut"), "better", ["write", "feedback", "feedback"]),
@@ -186,7 +185,7 @@ def test_truths_of_each_task():
     assert truths_of(TRANSLATION, "Good morning.") == {"chrf-mqm": 0}
     covered = truths_of(CONCEPTS, "The dogs chase frisbees.")
     assert covered == {"coverage-surface": 0, "coverage-lemma": 1}
-    assert [truths_of(PROBLEM, text)["correctness"] for text in ("1/2", r"\boxed{1/2}")] == [0, 1]
+    assert truths_of(PROBLEM, r"\boxed{1/2}") == {"correctness": 1}
     lab = Item("lab-en/1", "mqm", "x", "the cat sees the dog", "Lab", "English", oracle=True)
     assert truths_of(lab, "the cat sees the dog") == {"mqm": 0}
 
@@ -206,8 +205,8 @@ def test_a_noise_judge_knows_nothing_of_the_text():
     named = [one.reply for one in judge.rate([(one, "an awful thing", "0") for one in items])]
     assert set(re.findall("'(.*)' is", "\n".join(named))) == {"an", "awful", "thing"}
     words, verdict = judge.rate([(item, "t", "0") for item in (CONCEPTS, PROBLEM)])
-    assert set(re.findall(r"\w+", words.reply)) == set(CONCEPTS.concepts)
-    assert [words.standing, verdict.standing] == [-2, -1]
+    assert words.reply in ("[dog, frisbee]", "[frisbee, dog]")
+    assert verdict.standing == -1
     assert NoiseJudge({}, 1).rate([(TRANSLATION, "t", "0")])[0].status == "unparsable"
 
 

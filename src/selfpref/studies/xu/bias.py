@@ -400,7 +400,8 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     wide = slots.pivot(index=KEY, columns=["cluster", "slot"], values=["score", "truth", "gap"])
     # Beside each later step its language's step 0, where both count.
     steps = wide.index.get_level_values("step")
-    first = wide[steps == 0].droplevel("step").reindex(wide.index.droplevel("step"))
+    first = wide[steps == 0].droplevel("step")
+    first = first.reindex(wide.index.droplevel("step"))
     held, start = (one.to_numpy(dtype=float).reshape(len(wide), 3, -1) for one in (wide, first))
     both = (steps > 0)[:, None] & ~np.isnan(held[:, 2] - start[:, 2])
     pairs = [np.where(both[:, None], one, np.nan) for one in (held, start)]

@@ -244,7 +244,8 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `judge, control` (empty: the truth), `own, cluster, truth, gap`.
     """
-    start = rows.query("step == 0 and repeat == 0 and task == 'mqm' and variant == 'plain'")
+    start = rows.query("step == 0 and repeat == 0")
+    start = start.query("task == 'mqm' and variant == 'plain'")
     start = start.dropna(subset="gap")
     # Own texts in the languages in which the judge read others' too.
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
@@ -286,11 +287,9 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
             own, key = part["own"], (judge, by or "none")
             if own.nunique() < 2:
                 continue
-            interval = settings.intervals.estimate(
-                _binned(part), part["cluster"], _matched, "matched", *key
-            )
-            sizes = own.sum(), (~own).sum()
-            found.append((*key, convention, *sizes, *interval[:3]))
+            binned = _binned(part), part["cluster"]
+            interval = settings.intervals.estimate(*binned, _matched, "matched", *key)
+            found.append((*key, convention, own.sum(), (~own).sum(), *interval[:3]))
     columns = ["judge", "control", "convention", "n_own", "n_others", *bounded("matched")]
     return pd.DataFrame(found, columns=columns)
 
@@ -313,7 +312,8 @@ def gains(found: pd.DataFrame) -> pd.DataFrame:
         first), `last_step`, and by then the changes since step 0 of score, truth, bias and D with
         their intervals; the last step is the last one with a truth.
     """
-    known = bias.translation(found).query("n > 0").sort_values([*CHAIN, "step"], ignore_index=True)
+    known = bias.translation(found).query("n > 0")
+    known = known.sort_values([*CHAIN, "step"], ignore_index=True)
     chains = known.groupby(CHAIN)
     best = known["step"][chains["truth_mean"].idxmax()].to_numpy()
     last = chains.tail(1).rename(columns={"step": "last_step"}).assign(best_step=best)
@@ -363,7 +363,8 @@ def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         names = ("size", cell[0], larger, str(cell[1]))
         mean = settings.intervals.mean(part["value"], part["cluster"], *names)
         found.append((*cell, larger, *mean[:3]))
-    return pd.DataFrame(found, columns=[*place, "model", *bounded("difference")])
+    columns = [*place, "model", *bounded("difference")]
+    return pd.DataFrame(found, columns=columns)
 
 
 def first_and_last(table: pd.DataFrame) -> pd.DataFrame:

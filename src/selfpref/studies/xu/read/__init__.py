@@ -64,8 +64,6 @@ from selfpref.studies.xu import feedback
 from selfpref.studies.xu.items import BEST, MATCHERS, PARAPHRASE, Task, covers, recovered
 
 COMMONGEN, HUMAN = "commongen", "human"
-# Files beside `self_refine` on these models' texts are of their second run.
-RAN_TWICE = {"gemini"}
 
 _MODEL = r"model_outputs/(?P<responder>[^/]+)"
 _REFINED = _MODEL + r"/self_refine/(?P<language>[^/]+)"
@@ -154,7 +152,8 @@ def place(path: str) -> Place:
     elif system := found["system"]:
         condition, step = f"{PARAPHRASE}{system}", int(found["paraphrase"] != "")
         responder = found["judge"] if step else system
-    elif found["beside"] and responder in RAN_TWICE:
+    elif found["beside"] and responder == "gemini":
+        # Of the models whose texts others read, this one ran twice.
         condition = "second-run"
     judge = (found["judge"] or responder) if kind == "feedback" else ""
     return Place(kind, condition, found["language"], responder, step, judge, samples)
