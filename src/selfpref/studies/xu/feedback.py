@@ -29,7 +29,11 @@ import numpy as np
 from selfpref.models import Choice, Text
 from selfpref.studies.xu.items import Task
 
-SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
+SEVERITIES = {
+    "critical": 5.0,
+    "major": 5.0,
+    "minor": 1.0,
+}
 FLOOR = -25.0
 BLOCKED = "[BLOCKED]"
 # What a judge of correctness writes after the marker.
