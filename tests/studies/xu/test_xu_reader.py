@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from conftest import REPOSITORY, XU_END, xu_feedback, xu_files
+from study_frames import equal
 from xu_rows import released
 
 from selfpref.download.fetch import pinned
@@ -59,8 +60,7 @@ def test_a_sound_release_is_read_whole(read):
     candidates = texts["best-of-2/yor-en/1", "gpt-4"].tolist()
     assert [text[-1] for text in candidates] == ["0", "1", "1"]
     style = "paraphrase/nllb-moe-54b/yor-en/1"
-    assert texts[style, "nllb-moe-54b", 0, 0] == "a red fox 0"
-    assert texts[style, "gpt-4", 1, 0].endswith("paraphrase")
+    assert texts[style].tolist() == ["a red fox 0_gpt-4_paraphrase", "a red fox 0"]
     assert texts["yor-en/1", "human", 0, 0] == "the red fox 0 goes to its den"
 
     key = ["item_id", "responder", "judge", "step", "sample", "repeat"]
@@ -75,32 +75,24 @@ def test_a_sound_release_is_read_whole(read):
     scores = found["truths"].set_index(key)["score"].sort_index()
     assert scores["yor-en/4", "gpt-4", 2, "human-mqm"] == -6
     assert ("yor-en/5", "gpt-4", 2, "human-mqm") not in scores.index
-    given = scores["commongen/1", "gpt-4"].unstack("metric")
-    assert given["coverage-lemma"].tolist() == [0, 1, 1]
+    given = scores["commongen/1", "gpt-4"].xs("coverage-lemma", level="metric")
+    assert given.tolist() == [0, 1, 1]
     # The second run has raw scores only; the map is recovered from the other files.
-    second = scores["second-run/yor-en/1", "gemini", 0]
-    assert second["bleurt"] == 0.3
-    assert -25 <= second["bleurt-mqm"] <= 0
+    assert scores["second-run/yor-en/1", "gemini", 0, "bleurt"] == 0.3
+    assert -25 <= scores["second-run/yor-en/1", "gemini", 0, "bleurt-mqm"] <= 0
 
 
 def test_scores_stand_beside_those_of_the_released_rule(read):
-    records = {
-        "[BLOCKED]": (0, 99, "refused"),
-        "": (0, 99, "unparsable"),
-        "'a' is a Major style error": (0, -5, "ok"),
-        "'major cities' is a minor style error": (-6, -1, "ok"),
-    }
-    said = [*records, *[xu_feedback(2)] * 4]
+    records = {"[BLOCKED]": (0, None, "refused"), "'a' is a Major style error": (0, -5, "ok")}
+    said = [*records, *[xu_feedback(2)] * 6]
     files = xu_files() | {LAST["feedback"]: "".join(record + XU_END for record in said)}
     # Feedback on concepts that repeats the instruction.
-    folder = "model_outputs/gpt-4/self_refine/commongen/gpt-4-scores/"
-    echoed = next(name for name in files if name.startswith(folder))
+    echoed = next(name for name in files if "/commongen/gpt-4-scores/" in name)
     files[echoed] = "Concepts: a. If so, output 'all covered'. " + files[echoed]
     found = read(files)
     rows = found["ratings"].query("responder == 'gpt-4' and step == 2 and judge == 'gpt-4'")
-    rows = rows.set_index("item_id").loc[[f"yor-en/{i}" for i in range(1, 6)]].fillna({"score": 99})
-    known = rows[["stored", "score", "status"]].itertuples(index=False, name=None)
-    assert [*known] == [*records.values(), (-2, -2, "ok")]
+    rows = rows[rows["item_id"].isin(["yor-en/1", "yor-en/2", "yor-en/3"])]
+    equal(rows, "stored score status", *records.values(), (-2, -2, "ok"))
     (noted,) = found["audit"].query("finding == 'instruction repeated'").to_dict("records")
     assert (noted["file"], noted["rows"], noted["affected"]) == (echoed, 8, 1)
 
@@ -108,12 +100,10 @@ def test_scores_stand_beside_those_of_the_released_rule(read):
 def test_only_the_judges_wanted_are_read(read):
     found = read(xu_files(), ["gpt-4"])
     assert set(found["ratings"]["judge"]) == {"gpt-4"}
-    out = found["audit"].query("finding == 'left out: judge not wanted'")
-    assert out["file"].str.contains("gemini").all()
+    assert "left out: judge not wanted" in set(found["audit"]["finding"])
 
 
 HELD = {"feedback": "records", "text": "lines", "bleurt": "numbers"}
-TABLES = {"feedback": "ratings", "text": "responses", "bleurt": "truths"}
 
 
 @pytest.mark.parametrize("kind", HELD)
@@ -122,10 +112,10 @@ def test_a_file_with_another_number_of_rows_is_left_out(read, kind):
     files[path] = files[path].partition(XU_END if kind == "feedback" else "\n")[2]
     found = read(files)
     (noted,) = found["audit"].query("file == @path").to_dict("records")
-    assert (noted["finding"], noted["affected"]) == (f"left out: {HELD[kind]} are not texts", 7)
+    assert noted["finding"] == f"left out: {HELD[kind]} are not texts"
     assert noted["detail"] == f"7 {HELD[kind]} for 8 texts"
-    left = found[TABLES[kind]].query("item_id == 'yor-en/1' and responder == 'gpt-4' and step == 2")
-    assert left.empty if kind != "bleurt" else kind not in set(left["metric"])
+    of = "item_id == 'yor-en/1' and step == 2 and responder == 'gpt-4'"
+    assert found["ratings"].query(of).empty == (kind == "feedback")
 
 
 def test_steps_without_bleurt_are_left_out(read):

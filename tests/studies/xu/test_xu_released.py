@@ -14,11 +14,8 @@ def test_the_human_table_is_that_of_the_paper():
     found = table("human", "n == 50", "model", "step")
     # The paper prints one decimal after 10, and the difference of rounding is all that is left.
     assert (found["bias"] - found["bias_published"]).abs().max() < 0.05
-    columns = ["bias", "human_mean", "self_mean", "dskew"]
-    assert found.loc[("gpt-4", 0), columns].round(3).tolist() == [8.06, -14.98, -6.92, 0.452]
-    printed = {"gpt-4": [8.06, 14.62], "gpt-3.5-turbo": [19.60, 21.86], "gemini": [9.62, 17.56]}
-    for model, bias in printed.items():
-        assert found.loc[model, "bias"].tolist() == pytest.approx(bias)
+    biases = [9.62, 17.56, 19.60, 21.86, 8.06, 14.62]
+    assert found["bias"].sort_index().tolist() == pytest.approx(biases)
 
 
 def test_contaminated_steps_are_those_of_the_leftover_runs():

@@ -50,9 +50,6 @@ def test_of_a_small_release_what_it_holds_is_said_and_no_text_of_it_is_kept(rele
     # Two models, three steps, two conventions.
     counts = frames["translation"].groupby("language").size().to_dict()
     assert counts == {"average": 12, "jav_Latn-en": 12, "yor-en": 12}
-    # Step t says of t + 1 of 8 sentences that all is there, which holds for t.
-    words = frames["commongen_intervals"].query("convention == 'released'").set_index("step")
-    assert words[["predicted", "true"]].mul(8).values.tolist() == [[1, 0], [2, 1], [3, 2]]
     said = told(tmp_path)
     assert {"matched", "human_gap"} & said
     assert not {"noise", "size", "commongen", "best_of_k"} & said

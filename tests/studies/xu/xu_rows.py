@@ -22,7 +22,8 @@ def judged(said, truth, condition="", language="a", **named):
     writer = named.get("responder", "me")
     known = {"responder": writer, "model": writer, "judge": "me", "task": "mqm", "status": "ok"}
     known |= {"variant": "plain", "own": True, "contaminated": False, "stored": rows["score"]}
-    known |= dict.fromkeys(("text", "reply", "source")) | dict.fromkeys(("step", "repeat"), 0)
+    known |= dict.fromkeys(("text", "reply", "source"))
+    known |= {"step": 0, "repeat": 0}
     known["item_id"] = [f"{place}/{n}" for n in range(len(rows))]
     known["cluster"] = [f"c{n}" for n in range(len(rows))]
     return rows.assign(condition=condition, language=language, **(known | named))

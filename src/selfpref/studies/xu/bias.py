@@ -59,7 +59,7 @@ import pandas as pd
 from selfpref.errors import SelfprefError
 from selfpref.params import Params
 from selfpref.params.studies import Xu
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, at_once, bounded, ratio
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, at_once, bounded, divided
 from selfpref.studies.xu import STUDY
 from selfpref.studies.xu.feedback import FLOOR
 from selfpref.studies.xu.items import BEST, PARAPHRASE, addressed, under_conditions
@@ -73,9 +73,6 @@ MODELS = ["condition", "model"]
 # Of a cell the means of score, truth and gap, then D; and what their changes are called.
 LEVELS = ("self_mean", "truth_mean", "bias", "dskew")
 CHANGES = ("self_change", "truth_change", "bias_change", "dskew_change")
-# From how often each cluster counts, `[clusters, batch]`, to statistics of cells,
-# `[statistics, cells, batch]`.
-Statistics = Callable[[Floats], Floats]
 CELL = ["condition", "language", "model", "step"]
 # Cells with at least this share of boilerplate are mismatched.
 BOILERPLATE = 0.1
@@ -251,8 +248,7 @@ def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """
     both = rows["gap"].notna()
     alone = ~both.groupby([rows[name] for name in by]).transform("any")
-    held = rows[["score", "truth"]].where(both | alone)
-    return rows.assign(score=held["score"], truth=held["truth"])
+    return rows.assign(**rows[["score", "truth"]].where(both | alone))
 
 
 def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Floats:
@@ -326,8 +322,7 @@ def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
         `[..., 4, batch]`; NaN where a cell has nothing.
     """
     known = ~np.isnan(held)
-    sums = np.where(known, held, 0.0) @ weights
-    means = ratio(np.stack([sums, known.astype(float) @ weights], axis=-1))
+    means = divided(np.where(known, held, 0.0) @ weights, known.astype(float) @ weights)
 
     # Chains converge, and where nothing is missing a change is between two levels.
     @cache
@@ -345,7 +340,7 @@ def over_cells(
     cells: pd.DataFrame,
     languages: int,
     clusters: int,
-    statistics: Statistics,
+    statistics: Callable[[Floats], Floats],
     settings: Settings,
     *names: str,
     columns: Sequence[str] = (*LEVELS, *CHANGES),
@@ -356,7 +351,8 @@ def over_cells(
         cells: `KEY` and counts, numbered from 0.
         languages: How many there are; of one there is no mean.
         clusters: How many are resampled.
-        statistics: Of the cells.
+        statistics: From how often each cluster counts, `[clusters, batch]`, to those of the cells,
+            `[statistics, cells, batch]`.
         settings: The intervals.
         names: Of the random stream.
         columns: What the statistics are called.
@@ -404,14 +400,14 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     wide = slots.pivot(index=KEY, columns=["cluster", "slot"], values=["score", "truth", "gap"])
     # Beside each later step its language's step 0, where both count.
     steps = wide.index.get_level_values("step")
-    first = wide[steps == 0].droplevel("step").reindex(wide.index.droplevel("step"))
+    first = wide[steps == 0].droplevel("step")
+    first = first.reindex(wide.index.droplevel("step"))
     held, start = (one.to_numpy(dtype=float).reshape(len(wide), 3, -1) for one in (wide, first))
     both = (steps > 0)[:, None] & ~np.isnan(held[:, 2] - start[:, 2])
     pairs = [np.where(both[:, None], one, np.nan) for one in (held, start)]
-    unusable = rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum()
     counts = {
         "n": wide["gap"].notna().sum(axis=1),
-        "unusable": unusable,
+        "unusable": rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum(),
         "n_both": both.sum(axis=1),
     }
     languages = rows["languages"].iloc[0] if "languages" in rows else 0

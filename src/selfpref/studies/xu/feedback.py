@@ -29,7 +29,11 @@ import numpy as np
 from selfpref.models import Choice, Text
 from selfpref.studies.xu.items import Task
 
-SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
+SEVERITIES = {
+    "critical": 5.0,
+    "major": 5.0,
+    "minor": 1.0,
+}
 FLOOR = -25.0
 BLOCKED = "[BLOCKED]"
 # What a judge of correctness writes after the marker.
@@ -38,52 +42,44 @@ VERDICTS: Final = ("yes", "no")
 _SEVERITY = "|".join(SEVERITIES)
 # A category, or the beginning of one where the reply was cut off at its limit.
 _CATEGORY = r"(?:accuracy|flu|locale|style|termin|non-translation|other|error\b)"
-_ERROR = re.compile(
-    rf"\bis an? ({_SEVERITY})\b|\b({_SEVERITY})[\s/]+(?={_CATEGORY})", re.IGNORECASE
-)
+_ERROR = re.compile(rf"(?i)\bis an? ({_SEVERITY})\b|\b({_SEVERITY})[\s/]+(?={_CATEGORY})")
 # An error whose severity is left out or is none of the three.
 _UNKNOWN = re.compile(
-    rf"\b(?:is|are) (?:an? )?(?!{_SEVERITY}|no\b)(?:[\w-]+ )?"
+    rf"(?i)\b(?:is|are) (?:an? )?(?!{_SEVERITY}|no\b)(?:[\w-]+ )?"
     r"(?:accuracy|fluency|locale convention|style|terminology|non-translation)\b"
-    rf"(?![^\n]*\b(?:{_SEVERITY})\b)",
-    re.IGNORECASE,
+    rf"(?![^\n]*\b(?:{_SEVERITY})\b)"
 )
 _NONE = re.compile(
-    r"^\W*none\b|\bno[- ](?:\w+ )?(?:errors?|issues?|mistakes?)\b"
-    r"|\b(?:not|n't) contain any errors?\b|\bwithout (?:any )?errors?\b",
-    re.IGNORECASE,
+    r"(?i)^\W*none\b|\bno[- ](?:\w+ )?(?:errors?|issues?|mistakes?)\b"
+    r"|\b(?:not|n't) contain any errors?\b|\bwithout (?:any )?errors?\b"
 )
 # There was nothing to judge, whatever else the reply says.
 _NOTHING_JUDGED = re.compile(
-    r"block|\b(?:cannot|can't|could not|unable to|no errors (?:can|could))\b(?! be done)"
-    r"|not (?:been )?(?:provided|translated|present)|un-?translatable|non-?sens|not understandable",
-    re.IGNORECASE,
+    r"(?i)block|\b(?:cannot|can't|could not|unable to|no errors (?:can|could))\b(?! be done)"
+    r"|not (?:been )?(?:provided|translated|present)|un-?translatable|non-?sens|not understandable"
 )
 # One line of the annotation's grammar, and a whole reply that names no error.
 _LINE = re.compile(
-    rf"""\s*['"“‘].+['"”’]\s+is an? (?:{_SEVERITY}) """
-    r"[\w-]+(?: [\w-]+)*(?:\s?/\s?[\w-]+(?: [\w-]+)*)? error\.?\s*",
-    re.IGNORECASE,
+    rf"""(?i)\s*['"“‘].+['"”’]\s+is an? (?:{_SEVERITY}) """
+    r"[\w-]+(?: [\w-]+)*(?:\s?/\s?[\w-]+(?: [\w-]+)*)? error\.?\s*"
 )
 _NO_ERROR = re.compile(
-    r"""[\s'"*`]*(?:none(?: (?:are )?(?:found|detected))?|"""
+    r"""(?i)[\s'"*`]*(?:none(?: (?:are )?(?:found|detected))?|"""
     r"""(?:there (?:are|is|were) |this is an? )?no[- ]errors?"""
     r"""(?: (?:were |are )?(?:found|identified|detected))?"""
-    r"""(?: in (?:the|this) (?:translation|segment))?)[\s'".*`]*""",
-    re.IGNORECASE,
+    r"""(?: in (?:the|this) (?:translation|segment))?)[\s'".*`]*"""
 )
-_SPAN = re.compile(r"""^\W*['"“‘](.{4,}?)['"”’] (?:is|are)\b""", re.MULTILINE)
+_SPAN = re.compile(r"""(?m)^\W*['"“‘](.{4,}?)['"”’] (?:is|are)\b""")
 
 # The end of an instruction that the reply repeats; what follows it is the answer.
-_ECHO = re.compile(r"^.*?\boutput\s+['\"]all covered['\"]", re.DOTALL | re.IGNORECASE)
+_ECHO = re.compile(r"(?is)^.*?\boutput\s+['\"]all covered['\"]")
 # An answer ends where the reply goes on with an invented example.
 _ANSWER_END = re.compile(r"\n\s*\n|\t\s*\t")
-_COVERED = re.compile(r"\ball(?: [a-z]+){0,3} covered\b", re.IGNORECASE)
-_LIST = re.compile(r"\[([^\[\]]*)\]")
+_COVERED = re.compile(r"(?i)\ball(?: [a-z]+){0,3} covered\b")
+_MISSING = re.compile(r"(?i)\[|\bmissing\b|\bnot (?:\w+ )?(?:cover|provided|included)")
+# A verdict, and one as the authors' prompt asks for it.
 _VERDICT = re.compile(r"\[\[\s*(\w+)\s*\]\]")
-# The verdict as the authors' prompt asks for it.
-_CALLED = re.compile(r"\banswer is (not )?(in)?correct\b", re.IGNORECASE)
-_MISSING = re.compile(r"\[|\bmissing\b|\bnot (?:\w+ )?(?:cover|provided|included)", re.IGNORECASE)
+_CALLED = re.compile(r"(?i)\banswer is (not )?(in)?correct\b")
 
 
 @dataclass(frozen=True)
@@ -159,7 +155,7 @@ def coverage(reply: str) -> Feedback | None:
         return Feedback("ok", 1.0, 0.0, (0.0,))
     if not missing:
         return None
-    listed = ["", *_LIST.findall(reply)][-1]
+    listed = ["", *re.findall(r"\[([^\[\]]*)\]", reply)][-1]
     named = {name.strip(" '\"").lower() for name in listed.split(",")}
     # Something is missing, even where the reply names nothing.
     count = float(max(1, len(named - {""})))

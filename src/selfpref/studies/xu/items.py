@@ -74,15 +74,24 @@ MATCHERS: tuple[Matcher, ...] = ("surface", "lemma")
 # mapped from, ascending, each once, and their values on the other.
 Scale = tuple[Floats, Floats]
 
-_WORD = re.compile(r"[^\W\d_]+")
-_DROPPED = re.compile(r"\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:! ]|\\\(|\\\)|[$~]")
-_UNITS = re.compile(r"(?<=[\w})])\\(?:text|mbox|mathrm)\{[^{}]*\}$")
-_DEGREES = re.compile(r"\^\{?\\circ\}?|\\degree|\\?%")
-_SHORT_FRACTION = re.compile(r"\\frac(?:\{([^{}]+)\}|(\w))(?:\{([^{}]+)\}|(\w))")
-_SLASH = re.compile(r"(-?)(\w+)/(\w+)")
-_SHORT_ROOT = re.compile(r"\\sqrt(\w)")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)")
+# What an answer's one spelling puts for what, in this order.
+_SPELLING = (
+    # Spacing and delimiters, degrees and percent, a final full stop, a unit behind a number.
+    (r"\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:! ]|\\\(|\\\)|[$~]", ""),
+    (r"\^\{?\\circ\}?|\\degree|\\?%", ""),
+    (r"\s*\.?\s*$", ""),
+    (r"(?<=[\w})])\\(?:text|mbox|mathrm)\{[^{}]*\}$", ""),
+    (r"\s+", ""),
+    # Roots and fractions in full.
+    (r"[dt]frac", "frac"),
+    (r"\{,\}", ","),
+    (r"\\sqrt(\w)", r"\\sqrt{\1}"),
+    (r"\\frac(?:\{([^{}]+)\}|(\w))(?:\{([^{}]+)\}|(\w))", r"\\frac{\1\2}{\3\4}"),
+    (r"^(-?)(\w+)/(\w+)$", r"\1\\frac{\2}{\3}"),
+    # Words, and thousands.
+    (r"^\\(?:text|mbox|mathrm|textbf)\{(.*)\}$", r"\1"),
+    (r"(?<=\d),(?=\d{3}(?!\d))", ""),
+)
 
 
 @dataclass(frozen=True)
@@ -174,7 +183,7 @@ def covers(text: str, concepts: Iterable[str], matcher: Matcher) -> float:
         concepts: Single words, as the data set writes them.
         matcher: `surface` or `lemma`.
     """
-    held = {word.lower() for word in _WORD.findall(text)}
+    held = {word.lower() for word in re.findall(r"[^\W\d_]+", text)}
     if matcher == "lemma":
         # What is measured without matching anew needs no dictionary.
         import simplemma  # noqa: PLC0415
@@ -190,17 +199,10 @@ def boxed(text: str) -> str | None:
 
 def normalised(answer: str) -> str:
     """An answer in the one spelling by which answers are compared."""
-    text = _DEGREES.sub("", _DROPPED.sub("", answer)).strip().removesuffix(".")
-    text = re.sub(r"\s+", "", _UNITS.sub("", text.strip()))
-    text = text.replace("dfrac", "frac").replace("tfrac", "frac").replace("{,}", ",")
-    text = _SHORT_ROOT.sub(r"\\sqrt{\1}", text)
-    text = _SHORT_FRACTION.sub(lambda m: rf"\frac{{{m[1] or m[2]}}}{{{m[3] or m[4]}}}", text)
-    if slash := _SLASH.fullmatch(text):
-        text = rf"{slash[1]}\frac{{{slash[2]}}}{{{slash[3]}}}"
-    if plain := re.fullmatch(r"\\(?:text|mbox|mathrm|textbf)\{(.*)\}", text):
-        text = plain[1]
-    text = _THOUSANDS.sub("", text)
-    return format(Decimal(text).normalize(), "f") if _NUMBER.fullmatch(text) else text
+    for given, put in _SPELLING:
+        answer = re.sub(given, put, answer)
+    number = re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)", answer)
+    return format(Decimal(answer).normalize(), "f") if number else answer
 
 
 def answer_of(text: str) -> str | None:

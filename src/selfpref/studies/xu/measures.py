@@ -22,12 +22,18 @@ bias.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import Floats, bounded, difference, ratio, share_interval
+from selfpref.statistics.bootstrap import (
+    Floats,
+    bounded,
+    difference,
+    divided,
+    ratio,
+    share_interval,
+)
 from selfpref.studies.xu import bias
 from selfpref.studies.xu.bias import (
     CONVENTIONS,
@@ -44,8 +50,6 @@ from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, TASKS
 
 CHAIN = ["language", "model", "convention"]
 PLAIN = {"condition": {"": "plain"}}
-# At which the paper tells the share of well-formed feedback.
-STEPS = (1, 5)
 
 
 def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -66,9 +70,8 @@ def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     choice = ["language", "model", "k", "convention"]
     # Candidates are step 0, the text chosen among them is step 1.
     drawn = rows[rows["own"] & rows["condition"].str.startswith(BEST)]
-    k = drawn["condition"].str.removeprefix(BEST).astype(int)
-    drawn = drawn.assign(k=k)
-    chosen = drawn.assign(step=k)[drawn["step"].eq(1)]
+    drawn = drawn.assign(k=drawn["condition"].str.removeprefix(BEST).astype(int))
+    chosen = drawn.assign(step=drawn["k"])[drawn["step"].eq(1)]
     table = by_group(summary, chosen, settings, "best of k").rename(columns={"step": "k"})
     noise = by_group(_chosen, drawn, settings, "best of noise", by=choice[:3])
     noise = noise.reindex(columns=[*choice, "noise_bias", *bounded("beyond")])
@@ -86,8 +89,7 @@ def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
     Returns:
         `[batch]`; NaN where nothing counts.
     """
-    with np.errstate(invalid="ignore"):
-        reached = np.cumsum(counts, axis=0) / counts.sum(axis=0)
+    reached = divided(np.cumsum(counts, axis=0), counts.sum(axis=0))
     greatest: Floats = levels @ np.diff(reached**k, axis=0, prepend=0.0)
     return greatest
 
@@ -171,11 +173,9 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         bounds: the measured bias less the noise judge's; NaN at step 0, and where none was
         measured.
     """
-    found = []
-    for task in TASKS:
-        own = paper_chains(rows, task)
-        own = own.assign(languages=own["language"].nunique())
-        found.append(by_group(_refined, own, settings, "refined by noise"))
+    parts = [paper_chains(rows, task) for task in TASKS]
+    parts = [own.assign(languages=own["language"].nunique()) for own in parts]
+    found = [by_group(_refined, own, settings, "refined by noise") for own in parts]
     columns = [*CHAIN, "step", "scores", *bounded("noise_score", "noise_bias", "beyond")]
     return pd.concat(found, ignore_index=True).reindex(columns=columns)
 
@@ -203,7 +203,6 @@ QUOTED, SPANS = 0.8, 10
 # Between these true scores, in points of MQM, texts count as equally good: they lie between the
 # plateaus of the map from BLEURT.
 EQUAL = (-22.5, -17.5, -12.5, -7.5, -3.0)
-READING = [*bias.CELL, "judge", "variant", "repeat"]
 
 
 def reads_its_text(rows: pd.DataFrame) -> pd.Series:
@@ -221,7 +220,8 @@ def reads_its_text(rows: pd.DataFrame) -> pd.Series:
     counts = [quoted(*text) for text in texts.itertuples(index=False)]
     spans = pd.DataFrame(counts, texts.index, ["found", "all"], dtype=int)
     spans = spans.reindex(rows.index, fill_value=0)
-    whole = spans.groupby([rows[name] for name in READING]).transform("sum")
+    reading = [*bias.CELL, "judge", "variant", "repeat"]
+    whole = spans.groupby([rows[name] for name in reading]).transform("sum")
     found = whole["found"].ge(QUOTED * whole["all"])
     return found & whole["all"].ge(SPANS)
 
@@ -235,8 +235,7 @@ def _matched(totals: Floats) -> Floats:
     own, others = totals[..., 0, :], totals[..., 1, :]
     gap = ratio(own) - ratio(others)
     weight = np.where(np.isnan(gap), 0.0, own[..., 1])
-    whole = np.nansum(gap * weight, axis=-1)
-    return ratio(np.stack([whole, weight.sum(axis=-1)], axis=-1))
+    return divided(np.nansum(gap * weight, axis=-1), weight.sum(axis=-1))
 
 
 def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
@@ -288,11 +287,9 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
             own, key = part["own"], (judge, by or "none")
             if own.nunique() < 2:
                 continue
-            interval = settings.intervals.estimate(
-                _binned(part), part["cluster"], _matched, "matched", *key
-            )
-            sizes = own.sum(), (~own).sum()
-            found.append((*key, convention, *sizes, *interval[:3]))
+            binned = _binned(part), part["cluster"]
+            interval = settings.intervals.estimate(*binned, _matched, "matched", *key)
+            found.append((*key, convention, own.sum(), (~own).sum(), *interval[:3]))
     columns = ["judge", "control", "convention", "n_own", "n_others", *bounded("matched")]
     return pd.DataFrame(found, columns=columns)
 
@@ -315,7 +312,8 @@ def gains(found: pd.DataFrame) -> pd.DataFrame:
         first), `last_step`, and by then the changes since step 0 of score, truth, bias and D with
         their intervals; the last step is the last one with a truth.
     """
-    known = bias.translation(found).query("n > 0").sort_values([*CHAIN, "step"], ignore_index=True)
+    known = bias.translation(found).query("n > 0")
+    known = known.sort_values([*CHAIN, "step"], ignore_index=True)
     chains = known.groupby(CHAIN)
     best = known["step"][chains["truth_mean"].idxmax()].to_numpy()
     last = chains.tail(1).rename(columns={"step": "last_step"}).assign(best_step=best)
@@ -358,16 +356,13 @@ def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     own, found = paper_chains(rows, "mqm"), []
     read = pd.concat([read_as(own, name) for name in CONVENTIONS])
     place = ["language", "step", "convention"]
-    sentence = [*place, "cluster", "item_id"]
-    gaps = read.pivot(index=sentence, columns="model", values="gap")
-    gaps = gaps.reindex(columns=settings.use.sizes)
-    for smaller, larger in pairwise(gaps):
-        apart = (gaps[larger] - gaps[smaller]).dropna()
-        for cell, part in apart.groupby(place):
-            clusters = part.index.get_level_values("cluster")
-            names = ("size", cell[0], larger, str(cell[1]))
-            mean = settings.intervals.mean(part, clusters, *names)
-            found.append((*cell, larger, *mean[:3]))
+    gaps = read.pivot(index=[*place, "cluster", "item_id"], columns="model", values="gap")
+    apart = gaps.reindex(columns=settings.use.sizes).diff(axis="columns")
+    known = apart.melt(ignore_index=False).dropna().reset_index()
+    for (larger, *cell), part in known.groupby(["model", *place], sort=False):
+        names = ("size", cell[0], larger, str(cell[1]))
+        mean = settings.intervals.mean(part["value"], part["cluster"], *names)
+        found.append((*cell, larger, *mean[:3]))
     columns = [*place, "model", *bounded("difference")]
     return pd.DataFrame(found, columns=columns)
 
@@ -457,7 +452,8 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
         released; empty where none of the paper's models is there.
     """
     place = ["model", "step"]
-    shares = form.loc[form["step"].isin(STEPS), "well_formed"]
+    # The steps at which the paper tells the share of well-formed feedback.
+    shares = form.query("step in [1, 5]")["well_formed"]
     ends = {"least share": shares.min(), "greatest share": shares.max()}
     if not found["model"].isin(published["model"]).any():
         published = published.iloc[:0]
@@ -511,8 +507,7 @@ def _shares(
     for values, part in bias.counted(read, cell).groupby(cell):
         said = share_interval(part["score"], part["cluster"], level)
         true = share_interval(part["truth"], part["cluster"], level)
-        _, *ends, _ = difference(said, true)
-        found.append((*values, *ends, *said[:3], *true[:3]))
+        found.append((*values, *difference(said, true)[1:3], *said[:3], *true[:3]))
     apart = ["apart_lo", "apart_hi"]
     shares = pd.DataFrame(found, columns=[*cell, *apart, *bounded("predicted", "true")])
     means = bounded("self_mean", "truth_mean")
@@ -532,8 +527,7 @@ def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         quantities of `summary`, and for the paraphrase their change.
     """
     aside = rows[rows["condition"].str.startswith(PARAPHRASE)]
-    system = aside["condition"].str.removeprefix(PARAPHRASE)
-    aside = aside.assign(system=system)
+    aside = aside.assign(system=aside["condition"].str.removeprefix(PARAPHRASE))
     table = by_group(summary, aside, settings, "style", by=["system", "judge"])
     table["text"] = table.pop("step").map({0: "translation", 1: "paraphrase"})
     order = ["language", "system", "judge", "text", "convention"]

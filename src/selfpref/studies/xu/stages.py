@@ -93,7 +93,6 @@ from selfpref.studies.xu.items import (
 
 LAYOUTS = {"lab": lab.LAB, "authors": prompts.AUTHORS, "plain": prompts.PLAIN}
 PLAIN: Final = "plain"
-CONSISTENCY: Final = "self-consistency"
 UNREAD: Final = Feedback("unparsable")
 # One text to judge: what was asked, the text, and which reading of it this is, such as a step; with
 # judge and item that is the seed.
@@ -236,27 +235,20 @@ class NoiseJudge:
         if not (pool := self.pool.get(item.task)):
             return UNREAD
         drawn = pool[int(rng.integers(len(pool)))]
-        if drawn.standing == 0:
-            return read(item.task, _FLAWLESS[item.task])
         if item.task == "correctness":
-            return read(item.task, "[[no]]")
+            return read(item.task, "[[no]]" if drawn.standing else "[[yes]]")
         marks = np.array(drawn.marks, dtype=int)
         if item.task == "coverage":
-            missing = rng.permutation(item.concepts)[: marks[0]]
-            return read(item.task, f"[{', '.join(missing)}]")
+            missing = ", ".join(rng.permutation(item.concepts)[: marks[0]])
+            return read(item.task, f"[{missing}]" if missing else "all covered")
         lines = [
             f"'{rng.choice(text.split() or [''])}' is a {severity} accuracy error"
             for severity in np.repeat([*SEVERITIES], marks)
         ]
-        return read(item.task, "\n".join(lines))
+        return read(item.task, "\n".join(lines) or "no error")
 
 
 Judge = Participant | NoiseJudge
-_FLAWLESS: Final[Mapping[Task, str]] = {
-    "mqm": "no error",
-    "coverage": "all covered",
-    "correctness": "[[yes]]",
-}
 
 
 def accepts(arm: str, old: Feedback, new: Feedback, draw: float) -> bool:
@@ -343,10 +335,11 @@ def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
             for one in drawn
             if one.item is item and one.sample < size
         ]
-        usable = [one for one in own if one.said.standing is not None]
-        # Of equals the first.
-        best = sorted(usable, key=lambda one: -(one.said.standing or 0.0))[:1]
-        found += [*own, *(replace(one, step=1, sample=0) for one in best)]
+        found += own
+        if usable := [one for one in own if one.said.standing is not None]:
+            # Of equals the first.
+            best = max(usable, key=lambda one: one.said.standing or 0.0)
+            found.append(replace(best, step=1, sample=0))
     return found
 
 
@@ -361,8 +354,9 @@ def votes(items: Sequence[Item], writer: Participant) -> list[State]:
             # Of equally frequent answers the one that came first.
             winner = max(cast, key=cast.count, default=None)
             said = Feedback("ok", float(answers[current] == winner)) if cast else UNREAD
-            found.append(State(item, CONSISTENCY, step, samples[current], said, writer.name))
-            current = answers.index(winner) if cast else current
+            found.append(State(item, "self-consistency", step, samples[current], said, writer.name))
+            # Without any vote that is the first, as before.
+            current = answers.index(winner)
     return found
 
 

@@ -64,10 +64,6 @@ from selfpref.studies.xu import feedback
 from selfpref.studies.xu.items import BEST, MATCHERS, PARAPHRASE, Task, covers, recovered
 
 COMMONGEN, HUMAN = "commongen", "human"
-# Files beside `self_refine` on these models' texts are of their second run.
-RAN_TWICE = {"gemini"}
-# Every feedback record of the release ends with this.
-TERMINATOR = "[SEP_TOKEN_WENDA]"
 
 _MODEL = r"model_outputs/(?P<responder>[^/]+)"
 _REFINED = _MODEL + r"/self_refine/(?P<language>[^/]+)"
@@ -144,8 +140,8 @@ def place(path: str) -> Place:
     Raises:
         SelfprefError: It is of no known kind.
     """
-    matches = (re.fullmatch(pattern, path) for pattern in _PATTERNS)
-    if (match := next(filter(None, matches), None)) is None:
+    matches = filter(None, (re.fullmatch(pattern, path) for pattern in _PATTERNS))
+    if (match := next(matches, None)) is None:
         raise SelfprefError(f"{path} is no file of this release; remove the line")
     found = defaultdict(str, match.groupdict(default=""))
     kind, step = _KINDS.get(found["kind"], "text"), int(found["step"] or 0)
@@ -156,7 +152,8 @@ def place(path: str) -> Place:
     elif system := found["system"]:
         condition, step = f"{PARAPHRASE}{system}", int(found["paraphrase"] != "")
         responder = found["judge"] if step else system
-    elif found["beside"] and responder in RAN_TWICE:
+    elif found["beside"] and responder == "gemini":
+        # Of the models whose texts others read, this one ran twice.
         condition = "second-run"
     judge = (found["judge"] or responder) if kind == "feedback" else ""
     return Place(kind, condition, found["language"], responder, step, judge, samples)
@@ -172,7 +169,7 @@ def values_of(path: Path, kind: str) -> list[Any]:
         return [", ".join(row["concepts"]) for _, row in json_lines(path)]
     text = path.read_bytes().decode()
     if kind == "feedback":
-        return text.split(TERMINATOR)[:-1]
+        return text.split("[SEP_TOKEN_WENDA]")[:-1]
     *lines, last = text.split("\n")
     lines += [last] * bool(last)
     return [float(line) for line in lines] if kind in METRICS else lines
@@ -229,9 +226,11 @@ class Release:
         """A row for each text of a place, from the first on."""
         rows = pd.DataFrame(columns)
         line, sample = np.divmod(np.arange(len(rows)), where.samples)
-        rows = rows.assign(item_id=[where.item(one) for one in line], responder=where.responder)
+        rows["item_id"] = [where.item(one) for one in line]
         # Truths are of texts that stand alone.
-        rows = rows.assign(step=where.step, **{} if table == "truths" else {"sample": sample})
+        if table != "truths":
+            rows["sample"] = sample
+        rows = rows.assign(responder=where.responder, step=where.step)
         self.rows[table] += rows.to_dict("records")
 
     def held(self, judges: Collection[str]) -> Iterator[tuple[str, Place, list[Any]]]:
@@ -276,18 +275,16 @@ class Release:
                         self.add("truths", where, metric=f"coverage-{matcher}", score=covered)
             elif where.kind == "feedback":
                 task: Task = "coverage" if where.language == COMMONGEN else "mqm"
-                read = [feedback.read(task, reply) for reply in values]
+                read = pd.DataFrame([vars(feedback.read(task, reply)) for reply in values])
                 self.add(
                     "ratings",
                     where,
+                    **read[["status", "score", "reply"]],
+                    marks=read["marks"] if task == "mqm" else None,
                     judge=where.judge,
                     task=task,
                     repeat=times[where],
-                    score=[said.score for said in read],
-                    marks=[said.marks if task == "mqm" else None for said in read],
-                    reply=values,
                     stored=[feedback.released(task, reply) for reply in values],
-                    status=[said.status for said in read],
                 )
                 times[where] += 1
                 if echoes := sum(feedback.without_echo(reply) != reply for reply in values):
