@@ -103,8 +103,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow
-from pyarrow import compute
 from scipy.special import betainc
 
 from selfpref.statistics.bootstrap import (
@@ -116,8 +114,8 @@ from selfpref.statistics.bootstrap import (
     difference,
     divided,
     pearson,
-    ratio,
     share_interval,
+    share_intervals,
 )
 from selfpref.tables.schemas import TIE
 
@@ -151,19 +149,14 @@ def names_of(*columns: pd.Series) -> list[str]:
     return sorted(set[str]().union(*(column.unique() for column in columns)))
 
 
-def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which verdicts have two candidates, `[rows]`."""
-    lists = pyarrow.Array.from_pandas(verdicts["candidates"], type=pyarrow.list_(pyarrow.string()))
-    found: npt.NDArray[np.bool_] = np.asarray(compute.list_value_length(lists)) == 2
-    return found
+def of_two(verdicts: pd.DataFrame) -> pd.Series:
+    """Which verdicts have two candidates."""
+    return verdicts["candidates"].str.len().eq(2)
 
 
 def both(column: pd.Series, kind: type[str] | type[float]) -> list[pd.Series]:
     """The first and the second values of lists of two; missing where no list is."""
-    held = pyarrow.string() if kind is str else pyarrow.float64()
-    lists = pyarrow.Array.from_pandas(column, type=pyarrow.list_(held))
-    ends = (compute.list_element(lists, place) for place in (0, 1))
-    return [pd.Series(pd.array(end, dtype=kind), column.index) for end in ends]
+    return [column.str[place].astype(kind) for place in (0, 1)]
 
 
 def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -178,7 +171,7 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         share of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok),
         `won` (the share of `first`, that of the tie taken off).
     """
-    rows = verdicts[of_two(verdicts) & verdicts["task"].eq("preference").to_numpy()]
+    rows = verdicts[of_two(verdicts) & verdicts["task"].eq("preference")]
     (one, two), (p, q) = both(rows["candidates"], str), both(rows["probabilities"], float)
     swapped, ok = one > two, rows["status"].eq("ok")
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
@@ -237,10 +230,9 @@ def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame
 
 def decide(scores: Floats, threshold: float) -> Floats:
     """1 for scores above `threshold`, 0 below 1 - `threshold`, 1/2 between; NaN stays NaN."""
-    decisions: Floats = np.select(
+    return np.select(
         [np.isnan(scores), scores > threshold, scores < 1 - threshold], [np.nan, 1.0, 0.0], 0.5
     )
-    return decisions
 
 
 def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) -> Floats:
@@ -432,7 +424,8 @@ def equal_opportunity_interval(
     found = bootstrap.estimate(cells, clusters, equal_opportunity, *names)
     if enough(cells.sum(axis=0)):
         return found
-    return difference(*agreement_intervals(cells, clusters, bootstrap.level))
+    agreed, against = agreement_intervals(cells, clusters, bootstrap.level)
+    return difference(agreed, against)
 
 
 def enough(totals: Floats) -> bool:
@@ -440,16 +433,10 @@ def enough(totals: Floats) -> bool:
     return bool(np.isnan(equal_opportunity(totals)) or totals.min() >= SMALL)
 
 
-def agreement_intervals(
-    cells: Floats, clusters: Clusters, level: float
-) -> tuple[Interval, Interval]:
+def agreement_intervals(cells: Floats, clusters: Clusters, level: float) -> list[Interval]:
     """How often the judge agrees where the human prefers own, and where the other: both in EO."""
-    (tp, _, _, tn), (own, other) = cells.T, human_sides(cells).T
-    agreed, against = (
-        share_interval(np.stack(counts, axis=-1), clusters, level)
-        for counts in ((tp, own), (tn, other))
-    )
-    return agreed, against
+    terms = np.stack([cells[:, [0, -1]], human_sides(cells)], axis=-1)
+    return share_intervals(cluster_sums(terms, clusters), level)
 
 
 def some_of(cells: Floats, *names: str) -> Floats:
@@ -530,8 +517,7 @@ def others_mean(bias: Floats) -> Floats:
     Judges whose EO does not exist are left out; NaN where none is left.
     """
     others = bias[..., 1:]
-    known = ~np.isnan(others)
-    return ratio(np.stack([np.nansum(others, axis=-1), known.sum(axis=-1)], axis=-1))
+    return divided(np.nansum(others, axis=-1), (~np.isnan(others)).sum(axis=-1))
 
 
 def excess(cells: Floats) -> Floats:
@@ -565,15 +551,14 @@ def excess_intervals(
         names: Of the stream.
     """
     over, others = bootstrap.estimates(cells, clusters, excess, *names)
-    decisive = 2 if cells.shape[1] == 2 else 1
-    if np.isnan(over.value) or all(map(enough, cells.sum(axis=0)[:decisive])):
+    judges = np.moveaxis(cells, 1, 0)
+    decisive = judges if len(judges) == 2 else judges[:1]
+    if np.isnan(over.value) or all(map(enough, decisive.sum(axis=1))):
         return over, others
-    mine, *theirs = (
-        equal_opportunity_interval(part, clusters, bootstrap, *names)
-        for part in np.moveaxis(cells[:, :2], 1, 0)
+    mine, *alone = (
+        equal_opportunity_interval(part, clusters, bootstrap, *names) for part in decisive
     )
-    if decisive == 2:
-        (others,) = theirs
+    (others,) = alone or (others,)
     sums = cluster_sums(cells, clusters)
     left = equal_opportunity(sums.sum(axis=0) - sums)
     alike = float(np.nan_to_num(pearson(left[:, 0], others_mean(left))))

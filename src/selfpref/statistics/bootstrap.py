@@ -74,6 +74,7 @@ from selfpref.processes import processors
 from selfpref.seeds import seed_of
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+Whole: TypeAlias = npt.NDArray[np.int64]
 # From totals [batch, ...] to one value [batch], or to several [batch, statistics].
 Statistic = Callable[[Floats], Floats]
 # What each row adds to the totals, [rows, ...], and what is resampled, [rows].
@@ -176,6 +177,12 @@ def group_sums(
     return keys.reset_index(drop=True).astype(dict.fromkeys(by, "str")), sums
 
 
+def _by_group(keys: pd.DataFrame, sums: Floats, name: str, found: list[Interval]) -> pd.DataFrame:
+    """The groups, each with its interval as `name, lo, hi`, and n."""
+    bounds = pd.DataFrame([one[:3] for one in found], columns=[name, "lo", "hi"])
+    return keys.join(bounds).assign(n=sums[..., 1].sum(axis=0).astype(int))
+
+
 def _known(values: npt.ArrayLike, clusters: Clusters) -> tuple[Floats, Clusters]:
     """Part and whole of each value that is not missing, `[rows, 2]`, and its cluster."""
     column = np.asarray(values, dtype=float)
@@ -259,15 +266,12 @@ class ClusterBootstrap:
             names: Of the stream.
 
         Returns:
-            `by`, then `mean, se` (robust to clusters), `lo, hi, n`, sorted by group; empty for no
-            rows.
+            `by`, then `mean, se` (robust to clusters), `lo, hi, n`, sorted by group.
         """
-        if rows.empty:
-            return pd.DataFrame(columns=[*by, "mean", "se", "lo", "hi", "n"])
         keys, sums = group_sums(rows, by)
-        found = pd.DataFrame(self.of_sums(sums, ratio, *names))
-        made = keys.assign(mean=found["value"], se=clustered_errors(sums))
-        return made.join(found[["lo", "hi"]]).assign(n=sums[..., 1].sum(axis=0).astype(int))
+        found = _by_group(keys, sums, "mean", self.of_sums(sums, ratio, *names))
+        found.insert(len(by) + 1, "se", clustered_errors(sums))
+        return found
 
     def of_sums(self, sums: Floats, statistics: Statistic, *names: str) -> list[Interval]:
         """As `estimates`, from the sums of each cluster, `[clusters, ...]`.
@@ -276,9 +280,9 @@ class ClusterBootstrap:
         how often each cluster counts.
         """
         n, *shape = sums.shape
-        (values,) = statistics(sums.sum(axis=0)[None])
+        values = statistics(sums.sum(axis=0)[None])[0].tolist()
         if n < 2 or np.isnan(values).all():
-            return [Interval(float(value)) for value in values]
+            return [*map(Interval, values)]
         tables, counts = np.unique(sums.reshape(n, -1), axis=0, return_counts=True)
         rng, drawn = self.rng(*names), []
         step = max(1, CHUNK // max(len(counts), len(values), math.prod(shape)))
@@ -286,8 +290,7 @@ class ClusterBootstrap:
             size = min(step, self.resamples - start)
             weights = rng.multinomial(n, counts / n, size=size).astype(float)
             drawn.append(statistics((weights @ tables).reshape(size, *shape)))
-        columns = np.concatenate(drawn).T
-        return [self._bounded(float(value), of) for value, of in zip(values, columns, strict=True)]
+        return [*map(self._bounded, values, np.concatenate(drawn).T)]
 
     def _bounded(self, value: float, drawn: Floats) -> Interval:
         """One statistic with the interval of its resamples, `[resamples]`."""
@@ -296,8 +299,8 @@ class ClusterBootstrap:
         if np.isnan(value) or not len(defined):
             return Interval(value, undefined=undefined)
         tails = (1 - self.level) / 2, (1 + self.level) / 2
-        lo, hi = np.quantile(defined, tails)
-        return Interval(value, float(lo), float(hi), undefined)
+        lo, hi = np.quantile(defined, tails).tolist()
+        return Interval(value, lo, hi, undefined)
 
 
 def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -352,9 +355,7 @@ def group_shares(rows: pd.DataFrame, by: list[str], value: str, level: float) ->
         `by, share, lo, hi, n`, sorted by group.
     """
     keys, sums = group_sums(rows, by, value)
-    bounds = [one[:3] for one in share_intervals(sums, level)]
-    found = keys.join(pd.DataFrame(bounds, columns=["share", "lo", "hi"]))
-    return found.assign(n=sums[..., 1].sum(axis=0).astype(int))
+    return _by_group(keys, sums, "share", share_intervals(sums, level))
 
 
 def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Interval:
@@ -379,13 +380,12 @@ def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Int
 def difference(one: Interval, other: Interval, correlation: float = 0.0) -> Interval:
     """Newcombe's interval of the first estimate minus the second, or Zou's of dependent ones."""
     value = one.value - other.value
-    below, above = (
-        float(np.sqrt(mine**2 + theirs**2 - 2 * correlation * mine * theirs))
-        for mine, theirs in (
-            (one.value - one.lo, other.hi - other.value),
-            (one.hi - one.value, other.value - other.lo),
-        )
-    )
+
+    def apart(mine: float, theirs: float) -> float:
+        return float(np.sqrt(mine**2 + theirs**2 - 2 * correlation * mine * theirs))
+
+    below = apart(one.value - one.lo, other.hi - other.value)
+    above = apart(one.hi - one.value, other.value - other.lo)
     return Interval(value, value - below, value + above, 0.0)
 
 
@@ -419,9 +419,7 @@ def student(value: float, error: float, groups: int, level: float) -> Interval:
     return Interval(value, value - half, value + half, 0.0)
 
 
-def robust(
-    value: float, slopes: Floats, clusters: npt.NDArray[np.int64], rank: int, level: float
-) -> Interval:
+def robust(value: float, slopes: Floats, clusters: Whole, rank: int, level: float) -> Interval:
     """A coefficient with the interval above.
 
     Args:

@@ -143,11 +143,13 @@ def told(row: Row, found: Interval, n: float, of: int, none: str = NOBODY) -> Ro
         of: The rows that it might rest on; the others are dropped.
         none: Why there is no value, where there is none.
     """
-    known = not np.isnan(found.value)
-    value, lo, hi, _ = found if known else MISSING
-    n = n if known else 0
-    made: Row = {"value": value, "lo": lo, "hi": hi, "n": n, "dropped": of - round(n)}
-    return row | made | {"reason": "" if known else none}
+    value, lo, hi, _ = found
+    if np.isnan(value):
+        n = 0
+    else:
+        none = ""
+    made = {"value": value, "lo": lo, "hi": hi, "n": n, "dropped": of - round(n), "reason": none}
+    return row | made
 
 
 def table(rows: Iterable[Row]) -> pd.DataFrame:
@@ -318,8 +320,7 @@ def against_people(data: Judged) -> Iterator[Row]:
 
 def by_name(values: pd.Series, names: pd.Series, what: str) -> pd.DataFrame:
     """One column a name, such as a judge's: the values of its rows, else 0."""
-    there = pd.get_dummies(names, dtype=float).mul(values, axis="index")
-    return there.add_prefix(what)
+    return pd.get_dummies(names, dtype=float).mul(values, axis="index").add_prefix(what)
 
 
 def own_text(rows: pd.DataFrame, held: pd.DataFrame, place: Row, level: float) -> Iterator[Row]:

@@ -32,7 +32,6 @@ interval is E -+ t(G - 1) sqrt(d' V d) (delta method).
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -41,12 +40,11 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
-from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval, student
+from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval, Whole, student
 from selfpref.statistics.choices import HUMAN, NOT_TOLD, key_of, told
 from selfpref.statistics.judged import Judged, Row
 from selfpref.statistics.scaled import PLACEBO
 
-Places: TypeAlias = npt.NDArray[np.int64]
 LATENT, STATISTIC = "latent quality", "latent_quality"
 # Of u, in standard deviations; a step is narrow beside what a dozen readings leave of it.
 GRID = np.linspace(-5, 5, 41)
@@ -78,9 +76,9 @@ class Readings:
 
     judges: list[str]
     responders: list[str]
-    texts: Places
-    kind: Places
-    cluster: Places
+    texts: Whole
+    kind: Whole
+    cluster: Whole
     counts: Floats
 
     @classmethod
@@ -124,7 +122,7 @@ class Readings:
             return TOO_MANY
         return "" if self.cluster.any() else ONE_CLUSTER
 
-    def of_text(self, responder: int) -> Places:
+    def of_text(self, responder: int) -> Whole:
         """The pairs that hold a text of a responder."""
         return np.flatnonzero((self.texts == responder).any(axis=1)[self.kind])
 
@@ -179,7 +177,7 @@ class Readings:
         total = shares.sum(axis=1, keepdims=True)
         return (np.log(total) + most)[:, 0], shares / total
 
-    def expected(self, weights: Floats, pairs: Places) -> Floats:
+    def expected(self, weights: Floats, pairs: Whole) -> Floats:
         """Answers by point of the grid, of some pairs: shaped as the probabilities."""
         found = np.zeros((len(self.texts), *self.counts.shape[1:], len(GRID)))
         for kind in np.unique(self.kind[pairs]):
@@ -226,7 +224,7 @@ class Fitted:
     hessian: Floats
     scores: Floats
 
-    def term(self, place: int) -> tuple[float, Places, Floats]:
+    def term(self, place: int) -> tuple[float, Whole, Floats]:
         """A parameter, of a placebo by one step from 0; NaN where it is not told.
 
         Returns:

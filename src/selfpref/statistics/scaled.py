@@ -38,7 +38,6 @@ from functools import cached_property
 from itertools import permutations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from selfpref.statistics.bias import between, names_of
@@ -48,13 +47,13 @@ from selfpref.statistics.bootstrap import (
     ClusterBootstrap,
     Floats,
     Interval,
+    Whole,
     divided,
     robust,
 )
 from selfpref.statistics.choices import NOT_TOLD, key_of, told
 from selfpref.statistics.judged import Judged, Row
 
-Whole = npt.NDArray[np.int64]
 ONE, EACH = "one scale", "a scale for each judge"
 SCALED = "regression_scaled"
 SCALES = ["dataset", "gold", "judge", "scale", "scale_lo", "scale_hi", "n"]
