@@ -245,7 +245,7 @@ def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) 
     """
     found = decide(pairs["score"].to_numpy(dtype=float), threshold)
     if column := TIED[judge_tie]:
-        found[pairs[column].to_numpy(dtype=bool) & ~np.isnan(found)] = 0.5
+        found[pairs[column].to_numpy(dtype=bool)] = 0.5
     return found
 
 

@@ -417,12 +417,12 @@ def intraclass(values: Floats, clusters: pd.Series) -> float:
     sizes, n = groups.size(), len(values)
     if len(sizes) in (1, n):
         return 0.0
-    means, each = groups.mean(), groups.transform("mean")
-    between = float((sizes * (means - values.mean()) ** 2).sum() / (len(sizes) - 1))
-    within = float(((values - each) ** 2).sum() / (n - len(sizes)))
+    means = groups.transform("mean")
+    between = ((means - values.mean()) ** 2).sum() / (len(sizes) - 1)
+    within = ((values - means) ** 2).sum() / (n - len(sizes))
     usual = (n - (sizes**2).sum() / n) / (len(sizes) - 1)
     spread = between + (usual - 1) * within
-    return max(0.0, (between - within) / spread) if spread > 0 else 0.0
+    return max(0.0, float((between - within) / spread)) if spread > 0 else 0.0
 
 
 def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> dict[str, float]:

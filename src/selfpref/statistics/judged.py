@@ -149,13 +149,9 @@ class Judged:
         """Intervals, each use with a stream of its own within this data set."""
         return self.settings.bootstrap.within(STUDY, self.name)
 
-    @cached_property
-    def _parts(self) -> dict[str, pd.DataFrame]:
-        return dict(iter(self.pairs.groupby("judge")))
-
     def turned(self, judge: str, responder: str) -> pd.DataFrame:
         """A judge's verdicts on pairs with a responder's text, turned to it."""
-        return pairs_with(self._parts[judge], responder)
+        return pairs_with(self.pairs[self.pairs["judge"].eq(judge)], responder)
 
     def own(self, judge: str) -> pd.DataFrame:
         """The verdicts of one of `judges` on pairs with its own response, turned to it."""
@@ -238,6 +234,11 @@ class Judged:
         made |= dict(zip(SIDES, formulas.human_sides(totals), strict=True))
         made |= formulas.cell_counts(cells) | found.columns("eo")
         return made | {"undefined": found.undefined}
+
+
+def place_of(dataset: str, judge: str, responder: str) -> Row:
+    """What is said of a judge towards a responder: the columns `PLACE`."""
+    return dict(zip(PLACE, (dataset, judge, responder, judge == responder), strict=True))
 
 
 def dropped(rows: pd.DataFrame, cells: Floats) -> int:
@@ -330,7 +331,8 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
     found = []
     for data in sets:
         for responder, judge in product(data.responders, (*data.readers, MAJORITY)):
-            names, own = (judge, responder, "in place"), judge == responder
+            names = judge, responder, "in place"
+            place = place_of(data.name, judge, responder)
             if judge == MAJORITY:
                 rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
                 pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
@@ -340,9 +342,8 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
                 continue
             else:
                 row = _judge(data, judge, responder, *names)
-                if judge in data.judges and not own and row["status"] == "ok":
+                if judge in data.judges and judge != responder and row["status"] == "ok":
                     row |= _own_minus(data, judge, responder)
-            place = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
             found.append(place | row)
     return pd.DataFrame(found, columns=IN_PLACE)
 
@@ -391,9 +392,8 @@ def bias_by_judge_and_responder(sets: Iterable[Judged]) -> pd.DataFrame:
     for data in sets:
         for judge, responder in product(data.readers, data.responders):
             if len(turned := data.turned(judge, responder)):
-                place = {"dataset": data.name, "judge": judge, "responder": responder}
                 found = data.equal_opportunity(turned, judge, responder, "towards")
-                rows.append({**place, "own": judge == responder, **found})
+                rows.append(place_of(data.name, judge, responder) | found)
     return pd.DataFrame(rows, columns=TOWARDS)
 
 

@@ -30,6 +30,7 @@ half, in the mean over its verdicts, given all that was read. With d its slope b
 interval is E -+ t(G - 1) sqrt(d' V d) (delta method).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,7 +43,7 @@ from scipy.special import expit
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
 from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval, Whole, student
 from selfpref.statistics.choices import HUMAN, NOT_TOLD, key_of, told
-from selfpref.statistics.judged import Judged, Row
+from selfpref.statistics.judged import Judged, Row, place_of
 from selfpref.statistics.scaled import PLACEBO
 
 LATENT, STATISTIC = "latent quality", "latent_quality"
@@ -200,12 +201,13 @@ class Readings:
         ]
         return np.concatenate(parts)
 
-    def value_and_slope(self, theta: Floats) -> tuple[float, Floats]:
-        """The log-likelihood, and its derivative by every parameter."""
+    def value_and_slopes(self, theta: Floats, groups: Iterable[Whole]) -> tuple[float, Floats]:
+        """The log-likelihood, and its derivatives: `[groups of pairs, parameters]`."""
         p, *derivatives = self.probabilities(theta)
         total, weights = self.posterior(np.log(p))
-        answers = self.expected(weights, np.arange(len(self.kind)))
-        return float(total.sum()), self.slope(theta, answers, *derivatives)
+        answers = [self.expected(weights, pairs) for pairs in groups]
+        slopes = [self.slope(theta, one, *derivatives) for one in answers]
+        return float(total.sum()), np.array(slopes)
 
 
 @dataclass(frozen=True)
@@ -272,7 +274,8 @@ class Fitted:
 def fit(readings: Readings) -> Fitted | None:
     """The most likely parameters; None where the search does not settle."""
     j, r = len(readings.judges), len(readings.responders)
-    free, sizes = readings.free, (r - 1, j + 1, j, j + 1, j * r)
+    free, every = readings.free, np.arange(len(readings.kind))
+    sizes = r - 1, j + 1, j, j + 1, j * r
     theta = np.repeat([0.0, 1.0, 0.0, np.log(WIDTH), 0.0], sizes)
 
     def full(values: Floats) -> Floats:
@@ -281,25 +284,21 @@ def fit(readings: Readings) -> Fitted | None:
         return made
 
     def minus(values: Floats) -> tuple[float, Floats]:
-        value, slope = readings.value_and_slope(full(values))
-        return -value / len(readings.kind), -slope[free] / len(readings.kind)
+        value, (slope,) = readings.value_and_slopes(full(values), [every])
+        return -value / len(every), -slope[free] / len(every)
 
     found = minimize(minus, theta[free], jac=True, method="BFGS", options={"gtol": 1e-6})
     if np.abs(found.jac).max() > 1e-4:
         return None
 
     def slope(theta: Floats) -> Floats:
-        return readings.value_and_slope(theta)[1]
+        return np.ravel(readings.value_and_slopes(theta, [every])[1])
 
     theta, steps = full(found.x), STEP * np.eye(len(theta))
     hessian = np.array([slope(theta + one) - slope(theta - one) for one in steps]) / (2 * STEP)
-    p, *derivatives = readings.probabilities(theta)
-    _, weights = readings.posterior(np.log(p))
-    clusters = pd.Series(readings.cluster).groupby(readings.cluster).indices.values()
-    scores = [
-        readings.slope(theta, readings.expected(weights, one), *derivatives) for one in clusters
-    ]
-    return Fitted(readings, theta, (hessian + hessian.T) / 2, np.array(scores))
+    clusters = pd.Series(every).groupby(readings.cluster).indices.values()
+    _, scores = readings.value_and_slopes(theta, clusters)
+    return Fitted(readings, theta, (hessian + hessian.T) / 2, scores)
 
 
 def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
@@ -318,12 +317,12 @@ def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
     rows, cells = [], []
     for place in np.ndindex(len(readings.judges), len(readings.responders)):
         judge, responder = readings.judges[place[0]], readings.responders[place[1]]
-        own, n = judge == responder, int(read[readings.of_text(place[1]), place[0]].sum())
+        n = int(read[readings.of_text(place[1]), place[0]].sum())
         found = fitted.effect(place[0], place[1], level) if fitted and n else MISSING
-        if own:
+        if judge == responder:
             row = key_of(data.name, HUMAN, judge=judge, statistic=STATISTIC)
             rows.append(told(row, found, n, n, readings.reason or NOT_TOLD))
         if not np.isnan(found.value):
-            who = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
-            cells.append({**who, "model": LATENT, **found.columns("effect"), "n": n})
+            who = place_of(data.name, judge, responder) | {"model": LATENT, "n": n}
+            cells.append(who | found.columns("effect"))
     return rows, pd.DataFrame(cells, columns=PLACEBO)

@@ -48,19 +48,17 @@ from selfpref.statistics.bootstrap import (
     Floats,
     Interval,
     Whole,
+    bounded,
     divided,
     robust,
 )
 from selfpref.statistics.choices import NOT_TOLD, key_of, told
-from selfpref.statistics.judged import Judged, Row
+from selfpref.statistics.judged import PLACE, Judged, Row, place_of
 
 ONE, EACH = "one scale", "a scale for each judge"
 SCALED = "regression_scaled"
-SCALES = ["dataset", "gold", "judge", "scale", "scale_lo", "scale_hi", "n"]
-PLACEBO = [
-    *("dataset", "judge", "responder", "own", "model"),
-    *("effect", "effect_lo", "effect_hi", "n"),
-]
+SCALES = ["dataset", "gold", "judge", *bounded("scale"), "n"]
+PLACEBO = [*PLACE, "model", *bounded("effect"), "n"]
 PERMUTED = ["dataset", "model", "judges", "own", "others", "p", "assignments"]
 # So many assignments are taken one by one; means this near are equal.
 MOST, ROUNDING = 20_000, 1e-12
@@ -372,14 +370,13 @@ def placebos(data: Judged) -> pd.DataFrame:
             if not np.isnan(judged).any():
                 fit = judged + b[place] * term
                 models.append((EACH, _slopes(products, scale, judged), fit, float(b[place])))
-            responder = products.responders[column]
-            who: Row = {"dataset": data.name, "judge": judge, "responder": responder}
-            who |= {"own": judge == responder, "n": products.pairs[place, column]}
+            who = place_of(data.name, judge, products.responders[column])
+            who["n"] = products.pairs[place, column]
             for model, slopes, fit, value in models:
                 design = np.concatenate([slopes, term[..., None]], axis=-1)
                 found = _coefficient(products, design, fit, value, level)
                 if not np.isnan(found.value):
-                    rows.append({**who, "model": model, **found.columns("effect")})
+                    rows.append(who | {"model": model} | found.columns("effect"))
     return pd.DataFrame(rows, columns=PLACEBO)
 
 
