@@ -171,11 +171,11 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         share of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok),
         `won` (the share of `first`, that of the tie taken off).
     """
-    rows = verdicts[of_two(verdicts) & verdicts["task"].eq("preference")]
+    rows = verdicts[of_two(verdicts)].query("task == 'preference'")
     (one, two), (p, q) = both(rows["candidates"], str), both(rows["probabilities"], float)
     swapped, ok = one > two, rows["status"].eq("ok")
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
-    mass = rows["mass"].to_numpy(dtype=float)
+    mass = rows["mass"].to_numpy(float)
     score = np.where(np.isnan(p + q), hard, divided(p, p + q))
     # What the two responses leave of the mass is the tie's.
     left = divided(mass - (p + q), mass)
@@ -213,16 +213,15 @@ def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame
         False without a score; `status` is `ok` or that of the first verdict that failed.
     """
     single = verdict_scores(verdicts)
-    single["presented"] = single["presented"].fillna("unknown")
     pair, shares = [*PAIR, "judge"], ["score", "tie", "won"]
-    orders = single.groupby([*pair, "presented"])[shares].mean(skipna=False)
-    orders["named"] = decide(orders["score"].to_numpy(dtype=float), threshold)
+    orders = single.groupby([*pair, "presented"], dropna=False)[shares].mean(skipna=False)
+    orders["named"] = decide(orders["score"].to_numpy(float), threshold)
     grouped = orders.groupby(pair)
-    scores, named = grouped[shares].mean(skipna=False), grouped["named"].agg(["min", "max"])
-    failed = single[single["status"].ne("ok")].groupby(pair)["status"].first()
+    scores, named = grouped[shares].mean(skipna=False), grouped["named"]
+    failed = single.query("status != 'ok'").groupby(pair)["status"].first()
     found = scores[["score"]].assign(
         says_tie=says_tie(scores),
-        disagrees=scores["score"].notna() & named["min"].eq(0) & named["max"].eq(1),
+        disagrees=scores["score"].notna() & named.min().eq(0) & named.max().eq(1),
         status=failed.reindex(scores.index).fillna("ok"),
     )
     return found.reset_index()
@@ -243,7 +242,7 @@ def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) 
         threshold: As in `decide`.
         judge_tie: The reading.
     """
-    found = decide(pairs["score"].to_numpy(dtype=float), threshold)
+    found = decide(pairs["score"].to_numpy(float), threshold)
     if column := TIED[judge_tie]:
         found[pairs[column].to_numpy(dtype=bool)] = 0.5
     return found
@@ -331,8 +330,7 @@ def pairs_with(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
     Returns:
         The same columns, with `opponent` in the place of `first` and `second`.
     """
-    first, second = pairs["first"], pairs["second"]
-    held = pairs[first.eq(responder) | second.eq(responder)].reset_index(drop=True)
+    held = pairs.query("first == @responder or second == @responder").reset_index(drop=True)
     first, second = held.pop("first"), held.pop("second")
     turned = second.eq(responder)
     for name in held.columns.intersection(list(BOTH_SIDES)):
@@ -350,7 +348,7 @@ def response_perplexity(perplexities: pd.DataFrame) -> pd.DataFrame:
         `item_id, responder, judge, conditional, value`, in nats a token; NaN where the status is
         not ok or the response has no token.
     """
-    rows = perplexities[perplexities["step"].eq(0)]
+    rows = perplexities.query("step == 0")
     known = rows["status"].eq("ok") & rows["n_tokens"].gt(0)
     value = (rows["sum_nll"] / rows["n_tokens"]).where(known)
     return rows[["item_id", "responder", "judge", "conditional"]].assign(value=value)
@@ -358,13 +356,13 @@ def response_perplexity(perplexities: pd.DataFrame) -> pd.DataFrame:
 
 def text_lengths(responses: pd.DataFrame) -> pd.Series:
     """ln(1 + characters) of each first text, by (item_id, responder)."""
-    first = responses[responses["step"].eq(0) & responses["sample"].eq(0)]
+    first = responses.query("step == 0 and sample == 0")
     return np.log1p(first.set_index(["item_id", "responder"])["length"].astype(float))
 
 
 def scores_of(truths: pd.DataFrame, metric: str) -> pd.Series:
     """A true score of each text, by (item_id, responder); empty where there is none."""
-    return truths[truths["metric"].eq(metric)].set_index(["item_id", "responder"])["score"]
+    return truths.query("metric == @metric").set_index(["item_id", "responder"])["score"]
 
 
 def value_of(values: pd.Series, *keys: pd.Series) -> pd.Series:
@@ -446,9 +444,10 @@ def some_of(cells: Floats, *names: str) -> Floats:
 
 
 def human_sides(cells: npt.ArrayLike) -> Floats:
-    """Pairs on which the human prefers own, and other: `[..., 4]` to `[..., 2]`."""
-    tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
-    return np.stack([tp + fn, fp + tn], axis=-1)
+    """TP + FN and FP + TN, on which the human prefers own, and other: `[..., 4]` to `[..., 2]`."""
+    counts = np.asarray(cells, dtype=float)
+    sides: Floats = counts[..., 0::2] + counts[..., 1::2]
+    return sides
 
 
 def too_few(cells: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -492,7 +491,7 @@ def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floa
         `[rows, 4]`; a row of zeros where the pair is left out.
     """
     human, judge = (
-        rows[name].mask(rows[name].eq(0.5) & (ties == "drop")).to_numpy(dtype=float)
+        rows[name].mask(rows[name].eq(0.5) & (ties == "drop")).to_numpy(float)
         for name, ties in (("human", human_ties), ("decision", judge_ties))
     )
     return np.nan_to_num(crossed(human, judge))
@@ -609,10 +608,10 @@ def vote_cells(votes: pd.DataFrame, by: list[str], ties: Ties) -> pd.DataFrame:
         A row a pair with two votes or more: `by`, `votes` (how many), `share` (of votes for own),
         and the cells, which add to 1. Multiply them to weigh pairs otherwise than equally.
     """
-    used = votes if ties == "half" else votes[votes["vote"].ne(0.5)]
+    used = votes if ties == "half" else votes.query("vote != 0.5")
     grouped = used.assign(square=used["vote"] ** 2).groupby(by)
     found = grouped.agg(votes=("vote", "size"), won=("vote", "sum"), square=("square", "sum"))
-    found = found[found["votes"].gt(1)].reset_index()
+    found = found.query("votes > 1").reset_index()
     k, won = found["votes"], found["won"]
     both, share = (won**2 - found["square"]) / (k * (k - 1)), won / k
     cells = {"tp": both, "fn": share - both, "fp": share - both, "tn": 1 - 2 * share + both}
@@ -628,8 +627,8 @@ def against_votes(pairs: pd.DataFrame) -> Floats:
     Returns:
         `[pairs, 2, 4]`: another person, the judge.
     """
-    judge = crossed(pairs["share"].to_numpy(dtype=float), pairs["decision"].to_numpy(dtype=float))
-    return np.stack([pairs[CELLS].to_numpy(dtype=float), judge], axis=1)
+    judge = crossed(pairs["share"].to_numpy(float), pairs["decision"].to_numpy(float))
+    return np.stack([pairs[CELLS].to_numpy(float), judge], axis=1)
 
 
 def beyond_no_preference(totals: Floats) -> Floats:

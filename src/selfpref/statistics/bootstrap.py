@@ -73,8 +73,8 @@ from scipy.special import ndtri, stdtrit
 from selfpref.processes import processors
 from selfpref.seeds import seed_of
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Whole: TypeAlias = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int64]
 # From totals [batch, ...] to one value [batch], or to several [batch, statistics].
 Statistic = Callable[[Floats], Floats]
 # What each row adds to the totals, [rows, ...], and what is resampled, [rows].
@@ -170,7 +170,7 @@ def group_sums(
     keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
     cluster, names = pd.factorize(rows["cluster"], sort=True)
     known = rows[value].notna().to_numpy() & (cluster >= 0)
-    values = rows[value].to_numpy(dtype=float)[known]
+    values = rows[value].to_numpy(float)[known]
     sums = np.zeros((len(names), len(keys), 2))
     place = cluster[known], number[known]
     np.add.at(sums, place, np.stack([values, np.ones_like(values)], axis=-1))
@@ -326,7 +326,7 @@ def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Fl
     return np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
 
 
-def share_intervals(sums: Floats, level: float = 0.95) -> list[Interval]:
+def share_intervals(sums: Floats, level: float) -> list[Interval]:
     """The share and the interval of each group.
 
     Args:
@@ -396,12 +396,10 @@ def quotient(one: Interval, other: Interval) -> Interval:
     """
     if other.value == 0:
         return Interval(np.nan, undefined=0.0)
-    product, ends = one.value * other.value, []
-    for bound, far, sign in ((one.lo, other.hi, -1), (one.hi, other.lo, 1)):
-        mine, theirs = bound * (2 * one.value - bound), far * (2 * other.value - far)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ends.append(np.divide(product + sign * np.sqrt(product**2 - mine * theirs), theirs))
-    lo, hi = map(float, ends)
+    product, near, far = one.value * other.value, np.array(one[1:3]), np.array(other[2:0:-1])
+    m, n = near * (2 * one.value - near), far * (2 * other.value - far)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lo, hi = ((product + np.array([-1, 1]) * np.sqrt(product**2 - m * n)) / n).tolist()
     return Interval(one.value / other.value, lo, hi, 0.0)
 
 
@@ -458,7 +456,7 @@ def fit(
     found = dict.fromkeys(wanted, MISSING)
     if not len(y):
         return found
-    x, codes = design.to_numpy(dtype=float), pd.factorize(clusters)[0]
+    x, codes = design.to_numpy(float), pd.factorize(clusters)[0]
     inverse = np.linalg.pinv(x, rcond=float(np.finfo(float).eps * max(x.shape)))
     residual = y - x @ (inverse @ y)
     # Of each column the share that the others do not span; their sum is the rank.

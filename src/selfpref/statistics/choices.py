@@ -201,12 +201,11 @@ class Judgments:
     @property
     def judges(self) -> list[str]:
         """Those that read a response of their own."""
-        return names_of(self.rows.loc[self.rows["judge"].eq(self.rows["responder"]), "judge"])
+        return names_of(self.rows.query("judge == responder")["judge"])
 
     def own(self, judge: str) -> pd.DataFrame:
         """A judge's own rows."""
-        mine = self.rows["judge"].eq(judge) & self.rows["responder"].eq(judge)
-        return self.rows[mine].reset_index(drop=True)
+        return self.rows.query("judge == responder == @judge").reset_index(drop=True)
 
     @property
     def bootstrap(self) -> ClusterBootstrap:
@@ -292,7 +291,7 @@ def of_judges(data: Judgments) -> Iterator[Row]:
         elif own["human"].isna().all():
             yield from (told(data.row(judge, name), MISSING, 0, 0, NO_LABEL) for name in GOLD)
         else:
-            labelled, cells = own[own["human"].notna()], data.cells(own)
+            labelled, cells = own.dropna(subset="human"), data.cells(own)
             found = bias.equal_opportunity_interval(
                 cells, own["cluster"], data.bootstrap, judge, "eo"
             )
@@ -335,13 +334,12 @@ def own_text(rows: pd.DataFrame, held: pd.DataFrame, place: Row, level: float) -
     used, is_own = rows["y"].notna() & held.notna().all(axis=1), rows["own"].ne(0)
     kept = rows[used]
     each = by_name(kept["own"], kept["judge"], "")
-    y = kept["y"].to_numpy(dtype=float)
+    y = kept["y"].to_numpy(float)
     found = fit(y, held[used].join(each), kept["cluster"], list(each), level)
-    for judge in names_of(rows.loc[is_own, "judge"]):
-        mine = is_own & rows["judge"].eq(judge)
-        n, row = int((mine & used).sum()), place | {"judge": judge, "statistic": "regression"}
+    for judge, mine in used[is_own].groupby(rows["judge"]):
+        n, row = int(mine.sum()), place | {"judge": judge, "statistic": "regression"}
         none = NOT_TOLD if n else "no row with a score and gold"
-        yield told(row, found.get(judge, MISSING), n, int(mine.sum()), none)
+        yield told(row, found.get(judge, MISSING), n, len(mine), none)
 
 
 def regressions(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
@@ -352,7 +350,7 @@ def regressions(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
         pairs: Its pairs, `human` being the gold label.
         gold: Where the gold label comes from.
     """
-    pairs = pairs[pairs["human"].notna()].reset_index(drop=True)
+    pairs = pairs.dropna(subset="human", ignore_index=True)
     own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
     rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
     texts = bias.between(pairs).iloc[:, 1:].add_prefix("text of ")
@@ -444,9 +442,14 @@ def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> dict[str, f
         return {}
     sizes, correlation = clusters.value_counts().to_numpy(), intraclass(values, clusters)
     effect = 1 + (float((sizes**2).sum() / sizes.sum()) - 1) * correlation
-    found = {"n": len(rows), "n_prompts": len(sizes), "correlation": correlation}
-    found |= {"sd": variance**0.5, "effect": effect}
-    return found | {"detectable": (FACTOR * variance * effect / len(rows)) ** 0.5}
+    return {
+        "n": len(rows),
+        "n_prompts": len(sizes),
+        "correlation": correlation,
+        "sd": variance**0.5,
+        "effect": effect,
+        "detectable": (FACTOR * variance * effect / len(rows)) ** 0.5,
+    }
 
 
 def pairs_for(wanted: float, noise: Mapping[str, float]) -> float:

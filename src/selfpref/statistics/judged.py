@@ -177,9 +177,9 @@ class Judged:
 
         The lower bound of their reversal rate on all pairs is above `REVERSES`.
         """
-        both = self.positions[self.positions["both_orders"].eq(1)]
+        both = self.positions.query("both_orders == 1")
         rates = group_shares(both, ["judge"], "reversed", self.settings.bootstrap.level)
-        certain = set(rates.loc[rates["lo"].gt(REVERSES), "judge"])
+        certain = set(rates.query("lo > @REVERSES")["judge"])
         return [judge for judge in self.live if judge in certain]
 
     def left_out(self, judge: str) -> list[str]:
@@ -336,7 +336,7 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
             if judge == MAJORITY:
                 rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
                 pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
-                person = pairs[CELLS].to_numpy(dtype=float), pairs["cluster"]
+                person = pairs[CELLS].to_numpy(float), pairs["cluster"]
                 row = _beyond(data, *person, formulas.beyond_majority, *names)
             elif data.turned(judge, responder).empty:
                 continue
@@ -433,7 +433,7 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
     by_order = single.groupby([*PAIR, "judge", "presented"])["score"].mean().unstack()
     wide = by_order.reindex(columns=["first", "second"])
     # Outcome for the responder `first`: 1, 0, 1/2; NaN where that order was not judged.
-    one, two = (formulas.decide(wide[name].to_numpy(dtype=float), threshold) for name in wide)
+    one, two = (formulas.decide(wide[name].to_numpy(float), threshold) for name in wide)
     read_first, read_second = ~np.isnan(one), ~np.isnan(two)
     both = read_first & read_second
     counts = {
@@ -475,7 +475,7 @@ def position(sets: Iterable[Judged]) -> pd.DataFrame:
     rows = []
     for data in sets:
         for judge, mine in data.positions.groupby("judge"):
-            own = mine[mine["first"].eq(judge) | mine["second"].eq(judge)]
+            own = mine.query("first == @judge or second == @judge")
             for scope, part in {"all": mine, "own": own}.items():
                 if part.empty:
                     continue

@@ -89,7 +89,7 @@ class Readings:
         verdicts = single.assign(
             reader=single["judge"],
             place=single["presented"].map({"first": 0, "second": 1}).fillna(2),
-            vote=decide(single["score"].to_numpy(dtype=float), data.settings.threshold),
+            vote=decide(single["score"].to_numpy(float), data.settings.threshold),
         )
         people = oriented_votes(data.tables["labels"]).assign(reader="", place=2)
         known = data.pairs.drop_duplicates(PAIR)[[*PAIR, "cluster"]]

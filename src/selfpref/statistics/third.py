@@ -66,11 +66,13 @@ def brackets(marks: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
         `key_own, key_other`.
     """
     text = ["item_id", "responder"]
-    marked = marks[["cluster", "judge", *text, "score"]].merge(key, on=text, suffixes=("", "_key"))
+    marked = marks[["cluster", "judge", *text, "score"]].merge(
+        key.rename(columns={"score": "key"}), on=text
+    )
     # Any two texts that a judge marked, the one as if it were the own one.
-    two = marked.merge(marked, on=["item_id", "cluster", "judge"], suffixes=("_own", ""))
-    names = {"score_own": "own", "score": "other", "score_key_own": "key_own"}
-    two = two.rename(columns=names | {"score_key": "key_other"})
+    two = marked.merge(marked, on=["item_id", "cluster", "judge"], suffixes=("_own", "_other"))
+    names = {"score_own": "own", "score_other": "other", "responder_other": "responder"}
+    two = two.rename(columns=names)
     two["d"] = two["own"] - two["other"]
     rows = two.query("judge == responder_own != responder")
     others = two.rename(columns={"judge": "third"})[[*text, "responder_own", "third", "d"]]
