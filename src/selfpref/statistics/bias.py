@@ -125,10 +125,10 @@ JudgeTie = Literal["exact", "label-c", "orders-disagree"]
 Ties = Literal["drop", "half"]
 Variant = Literal["own", "half-ties"]
 # By reading of a judge's tie, the column of the pairs that it ties beside those without a winner.
-FLAGS = ["says_tie", "disagrees"]
-TIED: dict[JudgeTie, str] = {"exact": "", "label-c": FLAGS[0], "orders-disagree": FLAGS[1]}
+TIED: dict[JudgeTie, str] = {"exact": "", "label-c": "says_tie", "orders-disagree": "disagrees"}
 PAIR = ["item_id", "first", "second"]
-PAIRS = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision", *FLAGS, "status"]
+PAIRS = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision"]
+PAIRS += ["says_tie", "disagrees", "status"]
 # What a column says for `first` and for `second` adds up to this.
 BOTH_SIDES = {"human": 1, "score": 1, "decision": 1, "vote": 1, "margin": 0}
 CELLS = ["tp", "fn", "fp", "tn"]
@@ -175,12 +175,12 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     (one, two), (p, q) = both(rows["candidates"], str), both(rows["probabilities"], float)
     swapped, ok = one > two, rows["status"].eq("ok")
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
-    mass = rows["mass"].to_numpy(float)
-    score = np.where(np.isnan(p + q), hard, divided(p, p + q))
+    given, mass = p + q, rows["mass"].astype(float)
+    score = (p / given).where(given.notna(), hard)
     # What the two responses leave of the mass is the tie's.
-    left = divided(mass - (p + q), mass)
-    tie = np.where(np.isnan(left), rows["choice"].eq(TIE), np.clip(left, 0, 1))
-    score, tie = np.where(ok, [np.where(swapped, 1 - score, score), tie], np.nan)
+    left = ((mass - given) / mass.where(mass.gt(0))).clip(0, 1)
+    tie = left.where(left.notna(), rows["choice"].eq(TIE).astype(float))
+    score, tie = score.mask(swapped, 1 - score).where(ok), tie.where(ok)
     presented = pd.Series("first", rows.index, dtype="str").mask(swapped, "second")
     return rows[["item_id", "judge", "repeat", "status"]].assign(
         first=one.where(~swapped, two),

@@ -68,6 +68,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.linalg import pinv
 from scipy.special import ndtri, stdtrit
 
 from selfpref.processes import processors
@@ -453,11 +454,8 @@ def fit(
     Returns:
         By column, as `robust` does; NaN where other columns span it, and without any row.
     """
-    found = dict.fromkeys(wanted, MISSING)
-    if not len(y):
-        return found
-    x, codes = design.to_numpy(float), pd.factorize(clusters)[0]
-    inverse = np.linalg.pinv(x, rcond=float(np.finfo(float).eps * max(x.shape)))
+    found, x = dict.fromkeys(wanted, MISSING), design.to_numpy(float)
+    codes, inverse = pd.factorize(clusters)[0], pinv(x)
     residual = y - x @ (inverse @ y)
     # Of each column the share that the others do not span; their sum is the rank.
     apart = np.einsum("kn,nk->k", inverse, x)

@@ -267,16 +267,6 @@ def _on_sides(row: Row, found: Interval, cells: Floats, labelled: int) -> Row:
     return told(row, found, n, labelled, ONE_SIDE if n else UNDECIDED) | on_sides(cells)
 
 
-def _excess(data: Judgments, judge: str, labelled: int) -> Iterator[Row]:
-    for variant, name in EXCESS.items():
-        row, (cells, clusters) = data.row(judge, name), data.stacked(judge, variant)
-        found, _ = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)
-        if cells.shape[1] > 1:
-            yield _on_sides(row, found, cells, labelled)
-        else:
-            yield told(row, MISSING, 0, labelled, ALONE)
-
-
 def of_judges(data: Judgments) -> Iterator[Row]:
     """What a gold label says of every judge with own rows; or what needs none, where there is none.
 
@@ -297,7 +287,13 @@ def of_judges(data: Judgments) -> Iterator[Row]:
             )
             yield _on_sides(data.row(judge, EO), found, cells[:, None], len(labelled))
             yield _parity(data, judge, own)
-            yield from _excess(data, judge, len(labelled))
+            for variant, name in EXCESS.items():
+                row, (cells, clusters) = data.row(judge, name), data.stacked(judge, variant)
+                found, _ = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)
+                if cells.shape[1] > 1:
+                    yield _on_sides(row, found, cells, len(labelled))
+                else:
+                    yield told(row, found, 0, len(labelled), ALONE)
             gap = labelled["win"] - labelled["gold"]
             found = data.bootstrap.mean(gap, labelled["cluster"], judge, GAP, data.gold)
             yield told(data.row(judge, GAP), found, gap.count(), len(gap))
@@ -317,7 +313,7 @@ def against_people(data: Judged) -> Iterator[Row]:
         yield told(row, found, place["n"], data.own(judge)["human"].count(), place["status"])
 
 
-def by_name(values: pd.Series, names: pd.Series, what: str) -> pd.DataFrame:
+def by_name(values: pd.Series | float, names: pd.Series, what: str) -> pd.DataFrame:
     """One column a name, such as a judge's: the values of its rows, else 0."""
     return pd.get_dummies(names, dtype=float).mul(values, axis="index").add_prefix(what)
 
@@ -369,11 +365,10 @@ def of_ratings(rated: pd.DataFrame, gold: pd.Series, place: Row, level: float) -
     """
     own = rated["judge"].eq(rated["responder"]).astype(float)
     rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
-    known, ones = gold.notna(), pd.Series(1.0, index=rated.index)
-    severity = by_name(ones, rated["judge"], "severity of ")
-    texts = by_name(ones, rated["responder"], "text of ").iloc[:, 1:]
+    severity = by_name(1.0, rated["judge"], "severity of ")
+    texts = by_name(1.0, rated["responder"], "text of ").iloc[:, 1:]
     held = severity.join(texts).join(by_name(gold, rated["judge"], "gold to "))
-    yield from own_text(rows[known], held[known], place, level)
+    yield from own_text(rows[gold.notna()], held[gold.notna()], place, level)
 
 
 BIASES = (0.05, 0.1, 0.2)

@@ -60,7 +60,6 @@ BIAS = [
     *(*bounded(*AGAINST_VOTES), "n_two_votes", "no_preference_status", "n_dropped"),
 ]
 MAJORITY = "majority of people"
-TWO_VOTES = f"fewer than {FEW} pairs on one side have two votes"
 # The reversal rate above which the order alone decides.
 REVERSES = 0.9
 OPPOSED = ["item_id", "opponent"]
@@ -304,7 +303,7 @@ def _beyond(
     """As `Judged.no_preference` has it; the cells of another person come first."""
     made: Row = {"n": len(cells), "status": "ok"}
     if too_few(cells.sum(axis=0).reshape(-1, 4)[0]):
-        return made | {"status": TWO_VOTES}
+        return made | {"status": f"fewer than {FEW} pairs on one side have two votes"}
     found = data.bootstrap.estimates(cells, clusters, formula, *names)
     for name, one in zip(AGAINST_VOTES, found, strict=True):
         made |= one.columns(name)
@@ -335,7 +334,7 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
             place = place_of(data.name, judge, responder)
             if judge == MAJORITY:
                 rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
-                pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
+                pairs = _two_votes(data, rows, responder)
                 person = pairs[CELLS].to_numpy(float), pairs["cluster"]
                 row = _beyond(data, *person, formulas.beyond_majority, *names)
             elif data.turned(judge, responder).empty:
@@ -440,7 +439,7 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
         "chose_first": np.add(one == 1, two == 0, dtype=int),
         "decided": np.add(np.isin(one, (0, 1)), np.isin(two, (0, 1)), dtype=int),
         "flipped": both & (one != two),
-        "reversed": both & (np.abs(one - two) == 1),
+        "reversed": np.abs(one - two) == 1,
         "both_orders": both,
         "read_first": read_first,
         "read_second": read_second,

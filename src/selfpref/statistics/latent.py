@@ -38,7 +38,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
 from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval, Whole, student
@@ -173,10 +173,8 @@ class Readings:
             mine = self.kind == kind
             joint[mine] = self.counts[mine].reshape(mine.sum(), -1) @ table.reshape(-1, len(GRID))
         joint += WEIGHTS
-        most = joint.max(axis=1, keepdims=True)
-        shares = np.exp(joint - most)
-        total = shares.sum(axis=1, keepdims=True)
-        return (np.log(total) + most)[:, 0], shares / total
+        total = logsumexp(joint, axis=1, keepdims=True)
+        return total[:, 0], np.exp(joint - total)
 
     def expected(self, weights: Floats, pairs: Whole) -> Floats:
         """Answers by point of the grid, of some pairs: shaped as the probabilities."""
@@ -235,8 +233,7 @@ class Fitted:
         free = np.union1d(np.flatnonzero(self.readings.free), [place])
         square = -self.hessian[np.ix_(free, free)]
         spread = np.sqrt(np.maximum(np.diag(square), 0.0))
-        told = (spread > 0).all()
-        if not told or np.linalg.cond(square / np.outer(spread, spread)) > 1 / SPANNED:
+        if not spread.all() or np.linalg.cond(square / np.outer(spread, spread)) > 1 / SPANNED:
             return np.nan, free, square
         inverse, scores = np.linalg.inv(square), self.scores[:, free]
         step = float(inverse[np.searchsorted(free, place)] @ scores.sum(axis=0))
