@@ -93,7 +93,6 @@ import pandas as pd
 from scipy.special import ndtri
 
 from selfpref.statistics import bias
-from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import (
     MISSING,
     ClusterBootstrap,
@@ -119,7 +118,6 @@ ALONE = "no second judge read the same responses"
 ONE_SIDE = "the gold label prefers one side only"
 UNDECIDED = "no set that the judge and the gold label decide"
 NOBODY = "no such set with a verdict"
-NO_LABEL = "no label on a set with its own response"
 NOT_TOLD = "own text cannot be told from the responder"
 EXCESS: dict[bias.Variant, str] = {"own": "excess", "half-ties": "excess_half_ties"}
 EO, PARITY, GAP = "equal_opportunity", "demographic_parity", "gold_gap"
@@ -201,7 +199,7 @@ class Judgments:
     @property
     def judges(self) -> list[str]:
         """Those that read a response of their own."""
-        return names_of(self.rows.query("judge == responder")["judge"])
+        return bias.names_of(self.rows.query("judge == responder")["judge"])
 
     def own(self, judge: str) -> pd.DataFrame:
         """A judge's own rows."""
@@ -236,7 +234,7 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
         gold: Where the gold label comes from.
     """
     sides = []
-    for responder in names_of(pairs["first"], pairs["second"]):
+    for responder in bias.names_of(pairs["first"], pairs["second"]):
         rows = bias.pairs_with(pairs, responder).assign(responder=responder, k=2)
         sides.append(rows.assign(win=rows["decision"], gold=rows["human"])[COLUMNS])
     rows = pd.concat(sides, ignore_index=True) if sides else pd.DataFrame(columns=COLUMNS)
@@ -279,7 +277,8 @@ def of_judges(data: Judgments) -> Iterator[Row]:
             # Parity needs no gold label: every row counts as if it called the own response better.
             yield _parity(data, judge, own.assign(human=1.0))
         elif own["human"].isna().all():
-            yield from (told(data.row(judge, name), MISSING, 0, 0, NO_LABEL) for name in GOLD)
+            none = "no label on a set with its own response"
+            yield from (told(data.row(judge, name), MISSING, 0, 0, none) for name in GOLD)
         else:
             labelled, cells = own.dropna(subset="human"), data.cells(own)
             found = bias.equal_opportunity_interval(

@@ -106,10 +106,9 @@ class Judged:
     @cached_property
     def pairs(self) -> pd.DataFrame:
         """Every judged pair, as `judged_pairs` returns them."""
-        items, labels, verdicts = (self.tables[key] for key in ("items", "labels", "verdicts"))
-        use = self.settings
-        reading = use.threshold, use.judge_tie, use.turns
-        return formulas.judged_pairs(items, labels, verdicts, *reading)
+        tables, use = self.tables, self.settings
+        frames = tables["items"], tables["labels"], tables["verdicts"]
+        return formulas.judged_pairs(*frames, use.threshold, use.judge_tie, use.turns)
 
     @property
     def keyed(self) -> bool:
@@ -198,7 +197,8 @@ class Judged:
         On its own pairs that it decides and that have two votes or more: their number `n`, `status`
         (`ok`, or why there are no values), and where there are `AGAINST_VOTES` with bounds.
         """
-        return {judge: _judge(self, judge, judge, judge, "no preference") for judge in self.judges}
+        every = {judge: against_votes(self, judge, judge) for judge in self.judges}
+        return {judge: _beyond(self, of, judge, "no preference") for judge, of in every.items()}
 
     def truth(self, metric: str) -> pd.Series:
         """A true score of the responses, by (item_id, responder); empty where there is none."""
@@ -263,12 +263,12 @@ def by_panel(data: Judged) -> Judged | None:
         return None
     margin = votes.set_index(PAIR)["decision"].sub(0.5).groupby(level=PAIR).sum()
     label = np.select([margin > 0, margin < 0], ["a", "b"], TIE)
-    labels = margin.index.to_frame(index=False).assign(label=label, annotator=PANEL)
+    keys = margin.index.set_names(["item_id", "responder_a", "responder_b"])
     rows, voter = formulas.verdict_scores(data.tables["verdicts"]), [*PAIR, "judge"]
     labelled = rows.set_index(PAIR).index.isin(margin.index)
     voted = rows.set_index(voter).index.isin(votes.set_index(voter).index)
     tables = {
-        "labels": labels.rename(columns={"first": "responder_a", "second": "responder_b"}),
+        "labels": keys.to_frame(index=False).assign(label=label, annotator=PANEL),
         "verdicts": data.tables["verdicts"].loc[rows.index[labelled & ~voted]],
     }
     return replace(data, name=f"{data.name} ({PANEL})", tables={**data.tables, **tables})
@@ -298,9 +298,13 @@ def against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.
 
 
 def _beyond(
-    data: Judged, cells: Floats, clusters: pd.Series, formula: Statistic, *names: str
+    data: Judged,
+    votes: tuple[Floats, pd.Series],
+    *names: str,
+    formula: Statistic = formulas.beyond_no_preference,
 ) -> Row:
-    """As `Judged.no_preference` has it; the cells of another person come first."""
+    """As `Judged.no_preference` has it, of cells and clusters; another person's come first."""
+    cells, clusters = votes
     made: Row = {"n": len(cells), "status": "ok"}
     if too_few(cells.sum(axis=0).reshape(-1, 4)[0]):
         return made | {"status": f"fewer than {FEW} pairs on one side have two votes"}
@@ -308,12 +312,6 @@ def _beyond(
     for name, one in zip(AGAINST_VOTES, found, strict=True):
         made |= one.columns(name)
     return made
-
-
-def _judge(data: Judged, judge: str, responder: str, *names: str) -> Row:
-    """What a judge shows beyond a person towards a responder."""
-    place = against_votes(data, judge, responder)
-    return _beyond(data, *place, formulas.beyond_no_preference, *names)
 
 
 def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -336,11 +334,11 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
                 rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
                 pairs = _two_votes(data, rows, responder)
                 person = pairs[CELLS].to_numpy(float), pairs["cluster"]
-                row = _beyond(data, *person, formulas.beyond_majority, *names)
+                row = _beyond(data, person, *names, formula=formulas.beyond_majority)
             elif data.turned(judge, responder).empty:
                 continue
             else:
-                row = _judge(data, judge, responder, *names)
+                row = _beyond(data, against_votes(data, judge, responder), *names)
                 if judge in data.judges and judge != responder and row["status"] == "ok":
                     row |= _own_minus(data, judge, responder)
             found.append(place | row)

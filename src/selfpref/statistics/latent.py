@@ -247,7 +247,7 @@ class Fitted:
         place = len(theta) - (len(of.judges) - judge) * len(of.responders) + responder
         _, weights = of.posterior(np.log(of.probabilities(theta)[0]))
         answers = of.expected(weights, of.of_text(responder))[:, judge].sum(axis=2)
-        first = of.sides[:, responder, None, None] > 0
+        first, without = of.sides[:, responder, None, None] > 0, np.arange(len(theta)) != place
 
         def chosen(theta: Floats) -> float:
             p = of.probabilities(theta)[0][:, judge]
@@ -255,9 +255,7 @@ class Fitted:
             return float((answers * np.where(first, score, 1 - score)).sum() / answers.sum())
 
         def added(theta: Floats) -> float:
-            without = theta.copy()
-            without[place] = 0.0
-            return chosen(theta) - chosen(without)
+            return chosen(theta) - chosen(theta * without)
 
         theta[place], free, covariance = self.term(place)
         if np.isnan(theta[place]):
@@ -309,7 +307,7 @@ def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
         terms that the answers do not tell.
     """
     readings, level = Readings.of(data), data.settings.bootstrap.level
-    fitted = fit(readings) if readings.reason == "" else None
+    fitted = None if readings.reason else fit(readings)
     read = readings.counts[:, :-1].sum(axis=(2, 3)) > 0
     rows, cells = [], []
     for place in np.ndindex(len(readings.judges), len(readings.responders)):
