@@ -16,14 +16,12 @@ def verdicts(*rows):
     """Rows (candidates, choice or probabilities[, changes]) of judge j on item 1."""
     made = []
     for candidates, given, *changes in rows:
-        soft = isinstance(given, list)
-        top = None if soft else given
-        if soft:
-            top = "tie" if given[0] == given[1] else candidates[given[0] < given[1]]
-        row = {"item_id": "1", "judge": "j", "task": "preference", "candidates": list(candidates)}
-        row |= {"order_known": True, "repeat": 0, "mass": None, "choice": top}
-        row |= {"probabilities": given if soft else None, "status": "ok" if top else "unparsable"}
-        made.append(row | (changes[0] if changes else {}))
+        row = {"candidates": [*candidates], "choice": given, "probabilities": None}
+        if isinstance(given, list):
+            row |= {"choice": candidates[given[0] < given[1]], "probabilities": given}
+        row |= {"item_id": "1", "judge": "j", "task": "preference", "order_known": True}
+        row |= {"repeat": 0, "mass": None, "status": "ok" if given else "unparsable"}
+        made.append(row | dict(*changes))
     return pd.DataFrame(made)
 
 
@@ -107,15 +105,14 @@ def test_a_judges_tie_has_three_readings(rows, decisions):
 
 
 # The responders of a pair, whose response the human and the judge j choose, and how often.
-CHOICES = {"jkjj": 12, "jkjk": 3, "jkkj": 4, "jkkk": 11}
-CHOICES |= {"kmkk": 8, "kmmm": 2, "kmmk": 1, "km=k": 5, "kmk=": 2}
+CHOICES = {"j k j j": 12, "j k j k": 3, "j k k j": 4, "j k k k": 11}
+CHOICES |= {"k m k k": 8, "k m m m": 2, "k m m k": 1, "k m tie k": 5, "k m k tie": 2}
 
 
 def test_every_responder_has_a_row_its_author_or_not():
-    rows = [[*key] for key, times in CHOICES.items() for _ in range(times)]
-    rows = list(enumerate(pd.DataFrame(rows).replace("=", "tie").itertuples(index=False)))
-    given = [(n, "j", a, b, choice) for n, (a, b, _, choice) in rows]
-    data = data_set(votes=[(n, *row[:3]) for n, row in rows], verdicts=given)
+    rows = [key.split() for key, times in CHOICES.items() for _ in range(times)]
+    given = [(n, "j", a, b, choice) for n, (a, b, _, choice) in enumerate(rows)]
+    data = data_set(votes=[(n, *row[:3]) for n, row in enumerate(rows)], verdicts=given)
     found = judged.bias_by_judge_and_responder([data]).set_index("responder")
     assert found["own"].to_dict() == {"j": True, "k": False, "m": False}
     assert found.loc["j", ["tp", "fn", "fp", "tn"]].tolist() == [12, 3, 4, 11]
@@ -125,8 +122,7 @@ def test_every_responder_has_a_row_its_author_or_not():
     assert found.loc["k", ["n_human_own", "n_human_other", "n_dropped"]].tolist() == [23, 18, 7]
     assert found["few"].to_dict() == {"j": False, "k": False, "m": True}
     assert found["eo"].between(found["eo_lo"], found["eo_hi"]).all()
-    (own,) = judged.bias([data]).to_dict("records")
-    assert own["eo"] == found.loc["j", "eo"] == pytest.approx(12 / 15 - 11 / 15)
+    assert judged.bias([data])["eo"].item() == pytest.approx(12 / 15 - 4 / 15 - 7 / 15)
     agreed = judged.agreement_with_human([data]).iloc[0]
     assert (agreed["n"], agreed["n_dropped"], agreed["responds"]) == (41, 7, True)
     assert agreed["agreement"] == pytest.approx((12 + 11 + 8 + 2) / 41)
@@ -155,11 +151,11 @@ def test_another_person_needs_ten_pairs_with_two_votes_on_each_side():
 def test_every_judge_beside_a_person_towards_every_responder():
     # Two people on each pair of j and k, who agree on 12 and 11 of 33; the judges j and m.
     sides = ["jj"] * 12 + ["jk"] * 5 + ["kj"] * 5 + ["kk"] * 11
-    votes = [(n, *"jk", both[who], who) for n, both in enumerate(sides) for who in (0, 1)]
-    votes = [(*vote, "pq"[who]) for *vote, who in votes]
-    chosen = list(zip("j" * 30 + "k" * 3, "k" * 11 + "j" * 22, strict=True))
-    orders = itertools.product(range(33), ((0, "j"), (1, "m")), ("jk", "kj"))
-    given = [(n, judge, *order, chosen[n][place]) for n, (place, judge), order in orders]
+    people = itertools.product(enumerate(sides), enumerate("pq"))
+    votes = [(n, *"jk", both[place], who) for (n, both), (place, who) in people]
+    chosen = {"j": "j" * 30 + "k" * 3, "m": "k" * 11 + "j" * 22}
+    orders = itertools.product(range(33), "jm", ("jk", "kj"))
+    given = [(n, judge, *order, chosen[judge][n]) for n, judge, order in orders]
     found = judged.in_place([data_set(votes=votes, verdicts=given)])
     found = found.set_index(["judge", "responder"])
     assert (len(found), [*found.index[found["own"]]]) == (6, [("j", "j")])
@@ -174,13 +170,14 @@ def test_every_judge_beside_a_person_towards_every_responder():
 
 
 def test_position_is_counted_by_hand():
-    given = [
-        *[(1, "j", "a", "b", "a"), (1, "j", "b", "a", "b")],  # always the first: a reversal
-        *[(2, "j", "a", "b", "a"), (2, "j", "b", "a", "a")],  # steady
-        *[(3, "j", "a", "b", "tie"), (3, "j", "b", "a", "b")],  # a flip, no reversal
-        *[(4, "j", "a", "b", None), (4, "j", "b", "a", "b")],  # one order only
-        (5, "j", "a", "b", "b"),
-    ]
+    said = {
+        1: "a b a, b a b",  # always the first: a reversal
+        2: "a b a, b a a",  # steady
+        3: "a b tie, b a b",  # a flip, no reversal
+        4: "a b, b a b",  # one order only
+        5: "a b b",
+    }
+    given = [(n, "j", *one.split(), None)[:5] for n, row in said.items() for one in row.split(",")]
     table = data_set(verdicts=given).tables["verdicts"]
     table.loc[table["item_id"].eq("set/5"), "order_known"] = False
     counts = judged.position_counts(table)
