@@ -586,7 +586,7 @@ def stacked_cells(
     # Judges with enough decided pairs; all of them where none has.
     judges = [judge, *([*compress(others, ~few)] or others)]
     rows = rows[rows["judge"].isin(judges)]
-    number = rows.groupby(["item_id", "cluster", "opponent"], sort=True).ngroup().to_numpy()
+    number = rows.groupby(["item_id", "cluster", "opponent"]).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]
     ties: Ties = judge_ties if variant == "own" else "half"
     stacked = np.zeros((len(first), len(judges), len(CELLS)))

@@ -167,7 +167,7 @@ def group_sums(
     Returns:
         One row a group; sum and count of each cluster and group, `[clusters, groups, 2]`.
     """
-    number = rows.groupby(by, observed=True, sort=True).ngroup().to_numpy()
+    number = rows.groupby(by, observed=True).ngroup().to_numpy()
     keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
     cluster, names = pd.factorize(rows["cluster"], sort=True)
     known = rows[value].notna().to_numpy() & (cluster >= 0)

@@ -369,8 +369,8 @@ def bias(sets: Iterable[Judged]) -> pd.DataFrame:
     rows = []
     for data in sets:
         for judge in data.judges:
-            own, level, place = data.own(judge), data.bootstrap.level, data.no_preference[judge]
-            of = data.cells(own), own["cluster"], level
+            own, place = data.own(judge), data.no_preference[judge]
+            of = data.cells(own), own["cluster"], data.bootstrap.level
             dp = formulas.demographic_parity_interval(*of)
             form = quotient(*formulas.agreement_intervals(*of)).columns("eo_ratio")
             row: Row = {"dataset": data.name, "judge": judge, **form, **dp.columns("dp"), **place}
