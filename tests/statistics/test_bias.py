@@ -138,7 +138,8 @@ def test_a_person_a_majority_and_a_judge_with_a_bonus_are_recovered(rng, a, b, b
     # Preferences from Beta(a, b), and two to four votes on each pair.
     p, voted = rng.beta(a, b, 60_000), rng.integers(2, 5, 60_000)
     pair = np.arange(len(p)).repeat(voted)
-    votes = pd.DataFrame({"pair": pair, "vote": (rng.random(len(pair)) < p[pair]).astype(float)})
+    own = rng.random(len(pair)) < p[pair]
+    votes = pd.DataFrame({"pair": pair, "vote": own.astype(float)})
     pairs, taste = vote_cells(votes, ["pair"], "drop"), np.clip(p + bonus, 0, 1)
 
     def eo(chosen):

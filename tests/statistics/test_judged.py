@@ -176,19 +176,21 @@ def test_position_is_counted_by_hand():
         4: "a b, b a b",  # one order only
         5: "a b b",
     }
-    given = [(n, "j", *one.split(), None)[:5] for n, row in said.items() for one in row.split(",")]
+    read = [(n, one.split()) for n, row in said.items() for one in row.split(",")]
+    given = [(n, "j", *one, None)[:5] for n, one in read]
     table = data_set(verdicts=given).tables["verdicts"]
     table.loc[table["item_id"].eq("set/5"), "order_known"] = False
     counts = judged.position_counts(table)
     totals = counts.drop(columns=["item_id", "first", "second", "judge"]).sum().to_dict()
     wanted = {"chose_first": 2 + 1 + 1 + 1, "decided": 2 + 2 + 1 + 1, "flipped": 2, "reversed": 1}
     assert totals == wanted | {"both_orders": 3, "read_first": 3, "read_second": 4}
-    assert judged.one_place(counts, "a") == judged.one_place(counts, "b") == pytest.approx(4 / 7)
+    assert [judged.one_place(counts, who) for who in "ab"] == pytest.approx([4 / 7] * 2)
 
 
 def test_a_judge_that_always_takes_the_first_has_rates_with_a_width():
     orders = itertools.product(range(12), (("me", "you"), ("you", "me")))
-    found = judged.position([data_set(verdicts=[(n, "me", *pair, pair[0]) for n, pair in orders])])
+    given = [(n, "me", *pair, pair[0]) for n, pair in orders]
+    found = judged.position([data_set(verdicts=given)])
     assert found["pairs"].tolist() == ["all", "own"]
     assert (found[["first_share", "flip_rate", "reversal_rate"]] == 1).all(axis=None)
     # Twelve questions are twelve observations: Wilson's lower bound is 12 / (12 + 1.96^2).

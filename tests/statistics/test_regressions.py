@@ -19,7 +19,8 @@ from selfpref.statistics.scaled import EACH, ONE, Products
 def test_coefficients_and_intervals_are_those_of_statsmodels(rng):
     clusters = pd.Series(rng.integers(0, 25, 200).astype(str))
     shared = rng.normal(size=25)[clusters.astype(int)]
-    x = pd.DataFrame({"one": 1.0, "a": rng.normal(size=200), "b": shared + rng.normal(size=200)})
+    a, noise = rng.normal(size=(2, 200))
+    x = pd.DataFrame({"one": 1.0, "a": a, "b": shared + noise})
     y = (0.3 * x["a"] - x["b"] + shared + rng.normal(size=200)).to_numpy()
     how = {"cov_type": "cluster", "cov_kwds": {"groups": clusters.astype(int)}, "use_t": True}
     wanted = sm.OLS(y, x).fit(**how)
