@@ -6,7 +6,7 @@ import pytest
 
 from selfpref.statistics import bias
 from selfpref.statistics.bias import CELLS, equal_opportunity, vote_cells
-from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.bootstrap import ClusterBootstrap, difference
 
 # Fig. 2 of the paper, GPT-4.
 PRINTED = [1852, 108, 160, 118]
@@ -53,28 +53,28 @@ def test_an_eo_of_few_pairs_has_newcombes_interval_and_others_their_bootstrap():
     # Newcombe's method 10 on 100 of 100 and 0 of 6, by hand from Wilson's 0.963 and 0.390.
     wanted = (1, 1 - np.hypot(1 - 0.96301, 0.39033), 1)
     assert found[:3] == pytest.approx(wanted, abs=1e-4)
-    for counts, same in (([30, 5, 12, 6], True), ([30, 4, 12, 6], False)):
-        many = *pairs_of(counts), boot
-        plain = boot.estimate(*pairs_of(counts), equal_opportunity, "j")
-        assert (bias.equal_opportunity_interval(*many, "j") == plain) == same
+    for few, same in ((5, True), (4, False)):
+        pairs = pairs_of([30, few, 12, 6])
+        plain = boot.estimate(*pairs, equal_opportunity, "j")
+        assert (bias.equal_opportunity_interval(*pairs, boot, "j") == plain) == same
     # Without one human side there is neither value nor interval.
     assert np.isnan(bias.equal_opportunity_interval(*pairs_of([3, 2, 0, 0]), boot)[:3]).all()
 
 
-def test_an_excess_of_few_events_covers_more_than_its_bootstrap(rng):
-    sides, hits = np.repeat([0, 1], [186, 17]), []
-    for _ in range(300):
-        # The judge agrees where people prefer the other one in 3 of 100 pairs, others in 30.
-        shares = (0.03, 0.3, 0.3, 0.3)
-        agrees = [rng.random(203) < np.where(sides == 0, 0.95, share) for share in shares]
-        cells = np.stack([np.eye(4)[2 * sides + (sides == won)] for won in agrees], axis=1)
-        bootstrap = ClusterBootstrap(400, seed=1)
-        found, _ = bias.excess_intervals(cells, np.arange(203), bootstrap)
-        plain, _ = bootstrap.estimates(cells, np.arange(203), bias.excess)
-        assert found.value == pytest.approx(plain.value)
-        hits.append([one.lo <= 0.27 <= one.hi for one in (found, plain)])
-    mended, plainly = np.mean(hits, axis=0)
-    assert mended >= 0.92 > plainly
+@pytest.mark.parametrize("others", [1, 2])
+def test_an_excess_of_few_events_has_the_interval_of_a_difference(others):
+    # The first judge always takes its own where people prefer the other one.
+    sides, draw = np.repeat([0, 1], [40, 12]), np.arange(52) % 10 / 10
+    own = [draw < np.where(sides, share, 0.8 - share / 4) for share in (1, 0.5, 0.3)]
+    cells = np.stack([np.eye(4)[2 * sides + ~one] for one in own[: 1 + others]], axis=1)
+    pairs, boot = np.arange(52), ClusterBootstrap(400, seed=1)
+    found, mean = bias.excess_intervals(cells, pairs, boot)
+    mine, theirs = (bias.equal_opportunity_interval(cells[:, j], pairs, boot) for j in (0, 1))
+    assert (mean == theirs) == (others == 1)
+    left = equal_opportunity(cells.sum(axis=0) - cells)
+    alike = max(np.corrcoef(left[:, 0], left[:, 1:].mean(axis=1))[0, 1], 0)
+    assert alike > 0.1
+    assert found == pytest.approx(difference(mine, mean, alike))
 
 
 def test_too_few_is_fewer_than_ten_on_one_human_side():
@@ -138,7 +138,8 @@ def test_a_person_a_majority_and_a_judge_with_a_bonus_are_recovered(rng, a, b, b
     # Preferences from Beta(a, b), and two to four votes on each pair.
     p, voted = rng.beta(a, b, 60_000), rng.integers(2, 5, 60_000)
     pair = np.arange(len(p)).repeat(voted)
-    votes = pd.DataFrame({"pair": pair, "vote": (rng.random(len(pair)) < p[pair]).astype(float)})
+    own = rng.random(len(pair)) < p[pair]
+    votes = pd.DataFrame({"pair": pair, "vote": own.astype(float)})
     pairs, taste = vote_cells(votes, ["pair"], "drop"), np.clip(p + bonus, 0, 1)
 
     def eo(chosen):

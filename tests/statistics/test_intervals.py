@@ -56,8 +56,7 @@ def test_resamples_without_a_value_are_counted_and_left_out():
 def test_without_two_clusters_there_is_no_interval_and_missing_values_are_left_out():
     boot = ClusterBootstrap(200, seed=1)
     for rows, value in ((np.empty((0, 2)), np.nan), (np.array([[1.0, 2.0]]), 0.5)):
-        found = one_a_row(boot, rows, ratio)
-        assert found[:3] == pytest.approx((value, np.nan, np.nan), nan_ok=True)
+        assert one_a_row(boot, rows, ratio)[:2] == pytest.approx((value, np.nan), nan_ok=True)
     values, prompts = [1.0, np.nan, 0.0, 1.0], np.array(["a", "b", "b", "c"])
     parts = np.array([[1, 1], [0, 0], [0, 1], [1, 1]])
     assert boot.mean(values, prompts, "x") == boot.estimate(parts, prompts, ratio, "x")
@@ -87,13 +86,9 @@ def test_a_share_has_the_interval_of_what_its_clusters_are_worth(values, size, w
 )
 def test_a_difference_is_newcombes(a, m, b, n, wanted):
     # Newcombe (1998), Table II, method 10.
-    one, other = (
-        Interval(
-            part / whole, *map(float, bootstrap.wilson(np.array(part / whole), np.array(whole)))
-        )
-        for part, whole in ((a, m), (b, n))
-    )
-    found = bootstrap.difference(one, other)
+    share = np.array([a / m, b / n])
+    ends = np.stack([share, *bootstrap.wilson(share, np.array([m, n]))])
+    found = bootstrap.difference(*(Interval(*one) for one in ends.T))
     assert (found.lo, found.hi) == pytest.approx(wanted, abs=5e-5)
 
 
@@ -104,7 +99,7 @@ def test_the_examples_in_words_give_what_they_show():
 def test_a_ratio_is_donner_and_zous():
     one, other = Interval(0.8, 0.7, 0.9), Interval(0.4, 0.3, 0.6)
     found, turned = bootstrap.quotient(one, other), bootstrap.quotient(other, one)
-    assert (found.value, found.lo > 1, found.hi > found.value) == (2.0, True, True)
+    assert found.value == 2.0
     # (p q - sqrt(p^2 q^2 - l (2 p - l) u (2 q - u))) / (u (2 q - u))
     assert found.lo == pytest.approx((0.32 - (0.1024 - 0.63 * 0.12) ** 0.5) / 0.12)
     assert [turned.lo, turned.hi] == pytest.approx([1 / found.hi, 1 / found.lo])

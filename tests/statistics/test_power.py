@@ -26,7 +26,8 @@ def test_the_variance_of_equal_opportunity_and_parity_is_that_of_shares():
 
 def test_the_textbook_number_of_rows_for_a_share():
     """To see a share of 0.6 against 0.5 takes (1.96 + 0.84)^2 * 0.25 / 0.01 = 196.2 rows."""
-    share = plan(rows_of(50, 50, 0, 0), pd.Series(range(100)), lambda totals: totals[:, 0] / 100)
+    rows, prompts = rows_of(50, 50, 0, 0), pd.Series(range(100))
+    share = plan(rows, prompts, lambda totals: totals[:, 0] / 100)
     assert (share["n"], share["effect"], share["sd"]) == (100, 1, pytest.approx(0.5, abs=0.003))
     assert pairs_for(0.1, share) == pytest.approx(196.2 * 100 / 99, abs=0.1)
     # With these 100 rows, that many of a bias is seen.

@@ -103,8 +103,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow
-from pyarrow import compute
 from scipy.special import betainc
 
 from selfpref.statistics.bootstrap import (
@@ -116,8 +114,8 @@ from selfpref.statistics.bootstrap import (
     difference,
     divided,
     pearson,
-    ratio,
     share_interval,
+    share_intervals,
 )
 from selfpref.tables.schemas import TIE
 
@@ -127,10 +125,10 @@ JudgeTie = Literal["exact", "label-c", "orders-disagree"]
 Ties = Literal["drop", "half"]
 Variant = Literal["own", "half-ties"]
 # By reading of a judge's tie, the column of the pairs that it ties beside those without a winner.
-FLAGS = ["says_tie", "disagrees"]
-TIED: dict[JudgeTie, str] = {"exact": "", "label-c": FLAGS[0], "orders-disagree": FLAGS[1]}
+TIED: dict[JudgeTie, str] = {"exact": "", "label-c": "says_tie", "orders-disagree": "disagrees"}
 PAIR = ["item_id", "first", "second"]
-PAIRS = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision", *FLAGS, "status"]
+PAIRS = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision"]
+PAIRS += ["says_tie", "disagrees", "status"]
 # What a column says for `first` and for `second` adds up to this.
 BOTH_SIDES = {"human": 1, "score": 1, "decision": 1, "vote": 1, "margin": 0}
 CELLS = ["tp", "fn", "fp", "tn"]
@@ -151,19 +149,14 @@ def names_of(*columns: pd.Series) -> list[str]:
     return sorted(set[str]().union(*(column.unique() for column in columns)))
 
 
-def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which verdicts have two candidates, `[rows]`."""
-    lists = pyarrow.Array.from_pandas(verdicts["candidates"], type=pyarrow.list_(pyarrow.string()))
-    found: npt.NDArray[np.bool_] = np.asarray(compute.list_value_length(lists)) == 2
-    return found
+def of_two(verdicts: pd.DataFrame) -> pd.Series:
+    """Which verdicts have two candidates."""
+    return verdicts["candidates"].str.len().eq(2)
 
 
 def both(column: pd.Series, kind: type[str] | type[float]) -> list[pd.Series]:
     """The first and the second values of lists of two; missing where no list is."""
-    held = pyarrow.string() if kind is str else pyarrow.float64()
-    lists = pyarrow.Array.from_pandas(column, type=pyarrow.list_(held))
-    ends = (compute.list_element(lists, place) for place in (0, 1))
-    return [pd.Series(pd.array(end, dtype=kind), column.index) for end in ends]
+    return [column.str[place].astype(kind) for place in (0, 1)]
 
 
 def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -178,16 +171,16 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         share of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok),
         `won` (the share of `first`, that of the tie taken off).
     """
-    rows = verdicts[of_two(verdicts) & verdicts["task"].eq("preference").to_numpy()]
+    rows = verdicts[of_two(verdicts)].query("task == 'preference'")
     (one, two), (p, q) = both(rows["candidates"], str), both(rows["probabilities"], float)
     swapped, ok = one > two, rows["status"].eq("ok")
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
-    mass = rows["mass"].to_numpy(dtype=float)
-    score = np.where(np.isnan(p + q), hard, divided(p, p + q))
+    given, mass = p + q, rows["mass"].astype(float)
+    score = (p / given).where(given.notna(), hard)
     # What the two responses leave of the mass is the tie's.
-    left = divided(mass - (p + q), mass)
-    tie = np.where(np.isnan(left), rows["choice"].eq(TIE), np.clip(left, 0, 1))
-    score, tie = np.where(ok, [np.where(swapped, 1 - score, score), tie], np.nan)
+    left = ((mass - given) / mass.where(mass.gt(0))).clip(0, 1)
+    tie = left.where(left.notna(), rows["choice"].eq(TIE).astype(float))
+    score, tie = score.mask(swapped, 1 - score).where(ok), tie.where(ok)
     presented = pd.Series("first", rows.index, dtype="str").mask(swapped, "second")
     return rows[["item_id", "judge", "repeat", "status"]].assign(
         first=one.where(~swapped, two),
@@ -220,16 +213,15 @@ def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame
         False without a score; `status` is `ok` or that of the first verdict that failed.
     """
     single = verdict_scores(verdicts)
-    single["presented"] = single["presented"].fillna("unknown")
     pair, shares = [*PAIR, "judge"], ["score", "tie", "won"]
-    orders = single.groupby([*pair, "presented"])[shares].mean(skipna=False)
-    orders["named"] = decide(orders["score"].to_numpy(dtype=float), threshold)
+    orders = single.groupby([*pair, "presented"], dropna=False)[shares].mean(skipna=False)
+    orders["named"] = decide(orders["score"].to_numpy(float), threshold)
     grouped = orders.groupby(pair)
-    scores, named = grouped[shares].mean(skipna=False), grouped["named"].agg(["min", "max"])
-    failed = single[single["status"].ne("ok")].groupby(pair)["status"].first()
+    scores, named = grouped[shares].mean(skipna=False), grouped["named"]
+    failed = single.query("status != 'ok'").groupby(pair)["status"].first()
     found = scores[["score"]].assign(
         says_tie=says_tie(scores),
-        disagrees=scores["score"].notna() & named["min"].eq(0) & named["max"].eq(1),
+        disagrees=scores["score"].notna() & named.min().eq(0) & named.max().eq(1),
         status=failed.reindex(scores.index).fillna("ok"),
     )
     return found.reset_index()
@@ -237,10 +229,9 @@ def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame
 
 def decide(scores: Floats, threshold: float) -> Floats:
     """1 for scores above `threshold`, 0 below 1 - `threshold`, 1/2 between; NaN stays NaN."""
-    decisions: Floats = np.select(
+    return np.select(
         [np.isnan(scores), scores > threshold, scores < 1 - threshold], [np.nan, 1.0, 0.0], 0.5
     )
-    return decisions
 
 
 def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) -> Floats:
@@ -251,9 +242,9 @@ def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) 
         threshold: As in `decide`.
         judge_tie: The reading.
     """
-    found = decide(pairs["score"].to_numpy(dtype=float), threshold)
+    found = decide(pairs["score"].to_numpy(float), threshold)
     if column := TIED[judge_tie]:
-        found[pairs[column].to_numpy(dtype=bool) & ~np.isnan(found)] = 0.5
+        found[pairs[column].to_numpy(dtype=bool)] = 0.5
     return found
 
 
@@ -339,8 +330,7 @@ def pairs_with(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
     Returns:
         The same columns, with `opponent` in the place of `first` and `second`.
     """
-    first, second = pairs["first"], pairs["second"]
-    held = pairs[first.eq(responder) | second.eq(responder)].reset_index(drop=True)
+    held = pairs.query("first == @responder or second == @responder").reset_index(drop=True)
     first, second = held.pop("first"), held.pop("second")
     turned = second.eq(responder)
     for name in held.columns.intersection(list(BOTH_SIDES)):
@@ -358,7 +348,7 @@ def response_perplexity(perplexities: pd.DataFrame) -> pd.DataFrame:
         `item_id, responder, judge, conditional, value`, in nats a token; NaN where the status is
         not ok or the response has no token.
     """
-    rows = perplexities[perplexities["step"].eq(0)]
+    rows = perplexities.query("step == 0")
     known = rows["status"].eq("ok") & rows["n_tokens"].gt(0)
     value = (rows["sum_nll"] / rows["n_tokens"]).where(known)
     return rows[["item_id", "responder", "judge", "conditional"]].assign(value=value)
@@ -366,13 +356,13 @@ def response_perplexity(perplexities: pd.DataFrame) -> pd.DataFrame:
 
 def text_lengths(responses: pd.DataFrame) -> pd.Series:
     """ln(1 + characters) of each first text, by (item_id, responder)."""
-    first = responses[responses["step"].eq(0) & responses["sample"].eq(0)]
+    first = responses.query("step == 0 and sample == 0")
     return np.log1p(first.set_index(["item_id", "responder"])["length"].astype(float))
 
 
 def scores_of(truths: pd.DataFrame, metric: str) -> pd.Series:
     """A true score of each text, by (item_id, responder); empty where there is none."""
-    return truths[truths["metric"].eq(metric)].set_index(["item_id", "responder"])["score"]
+    return truths.query("metric == @metric").set_index(["item_id", "responder"])["score"]
 
 
 def value_of(values: pd.Series, *keys: pd.Series) -> pd.Series:
@@ -432,7 +422,8 @@ def equal_opportunity_interval(
     found = bootstrap.estimate(cells, clusters, equal_opportunity, *names)
     if enough(cells.sum(axis=0)):
         return found
-    return difference(*agreement_intervals(cells, clusters, bootstrap.level))
+    agreed, against = agreement_intervals(cells, clusters, bootstrap.level)
+    return difference(agreed, against)
 
 
 def enough(totals: Floats) -> bool:
@@ -440,16 +431,10 @@ def enough(totals: Floats) -> bool:
     return bool(np.isnan(equal_opportunity(totals)) or totals.min() >= SMALL)
 
 
-def agreement_intervals(
-    cells: Floats, clusters: Clusters, level: float
-) -> tuple[Interval, Interval]:
+def agreement_intervals(cells: Floats, clusters: Clusters, level: float) -> list[Interval]:
     """How often the judge agrees where the human prefers own, and where the other: both in EO."""
-    (tp, _, _, tn), (own, other) = cells.T, human_sides(cells).T
-    agreed, against = (
-        share_interval(np.stack(counts, axis=-1), clusters, level)
-        for counts in ((tp, own), (tn, other))
-    )
-    return agreed, against
+    terms = np.stack([cells[:, [0, -1]], human_sides(cells)], axis=-1)
+    return share_intervals(cluster_sums(terms, clusters), level)
 
 
 def some_of(cells: Floats, *names: str) -> Floats:
@@ -459,9 +444,10 @@ def some_of(cells: Floats, *names: str) -> Floats:
 
 
 def human_sides(cells: npt.ArrayLike) -> Floats:
-    """Pairs on which the human prefers own, and other: `[..., 4]` to `[..., 2]`."""
-    tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
-    return np.stack([tp + fn, fp + tn], axis=-1)
+    """TP + FN and FP + TN, on which the human prefers own, and other: `[..., 4]` to `[..., 2]`."""
+    counts = np.asarray(cells, dtype=float)
+    sides: Floats = counts[..., 0::2] + counts[..., 1::2]
+    return sides
 
 
 def too_few(cells: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -505,7 +491,7 @@ def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floa
         `[rows, 4]`; a row of zeros where the pair is left out.
     """
     human, judge = (
-        rows[name].mask(rows[name].eq(0.5) & (ties == "drop")).to_numpy(dtype=float)
+        rows[name].mask(rows[name].eq(0.5) & (ties == "drop")).to_numpy(float)
         for name, ties in (("human", human_ties), ("decision", judge_ties))
     )
     return np.nan_to_num(crossed(human, judge))
@@ -530,8 +516,7 @@ def others_mean(bias: Floats) -> Floats:
     Judges whose EO does not exist are left out; NaN where none is left.
     """
     others = bias[..., 1:]
-    known = ~np.isnan(others)
-    return ratio(np.stack([np.nansum(others, axis=-1), known.sum(axis=-1)], axis=-1))
+    return divided(np.nansum(others, axis=-1), (~np.isnan(others)).sum(axis=-1))
 
 
 def excess(cells: Floats) -> Floats:
@@ -565,15 +550,14 @@ def excess_intervals(
         names: Of the stream.
     """
     over, others = bootstrap.estimates(cells, clusters, excess, *names)
-    decisive = 2 if cells.shape[1] == 2 else 1
-    if np.isnan(over.value) or all(map(enough, cells.sum(axis=0)[:decisive])):
+    judges = np.moveaxis(cells, 1, 0)
+    decisive = judges if len(judges) == 2 else judges[:1]
+    if np.isnan(over.value) or all(map(enough, decisive.sum(axis=1))):
         return over, others
-    mine, *theirs = (
-        equal_opportunity_interval(part, clusters, bootstrap, *names)
-        for part in np.moveaxis(cells[:, :2], 1, 0)
+    mine, *alone = (
+        equal_opportunity_interval(part, clusters, bootstrap, *names) for part in decisive
     )
-    if decisive == 2:
-        (others,) = theirs
+    (others,) = alone or (others,)
     sums = cluster_sums(cells, clusters)
     left = equal_opportunity(sums.sum(axis=0) - sums)
     alike = float(np.nan_to_num(pearson(left[:, 0], others_mean(left))))
@@ -602,7 +586,7 @@ def stacked_cells(
     # Judges with enough decided pairs; all of them where none has.
     judges = [judge, *([*compress(others, ~few)] or others)]
     rows = rows[rows["judge"].isin(judges)]
-    number = rows.groupby(["item_id", "cluster", "opponent"], sort=True).ngroup().to_numpy()
+    number = rows.groupby(["item_id", "cluster", "opponent"]).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]
     ties: Ties = judge_ties if variant == "own" else "half"
     stacked = np.zeros((len(first), len(judges), len(CELLS)))
@@ -624,10 +608,10 @@ def vote_cells(votes: pd.DataFrame, by: list[str], ties: Ties) -> pd.DataFrame:
         A row a pair with two votes or more: `by`, `votes` (how many), `share` (of votes for own),
         and the cells, which add to 1. Multiply them to weigh pairs otherwise than equally.
     """
-    used = votes if ties == "half" else votes[votes["vote"].ne(0.5)]
+    used = votes if ties == "half" else votes.query("vote != 0.5")
     grouped = used.assign(square=used["vote"] ** 2).groupby(by)
     found = grouped.agg(votes=("vote", "size"), won=("vote", "sum"), square=("square", "sum"))
-    found = found[found["votes"].gt(1)].reset_index()
+    found = found.query("votes > 1").reset_index()
     k, won = found["votes"], found["won"]
     both, share = (won**2 - found["square"]) / (k * (k - 1)), won / k
     cells = {"tp": both, "fn": share - both, "fp": share - both, "tn": 1 - 2 * share + both}
@@ -643,8 +627,8 @@ def against_votes(pairs: pd.DataFrame) -> Floats:
     Returns:
         `[pairs, 2, 4]`: another person, the judge.
     """
-    judge = crossed(pairs["share"].to_numpy(dtype=float), pairs["decision"].to_numpy(dtype=float))
-    return np.stack([pairs[CELLS].to_numpy(dtype=float), judge], axis=1)
+    judge = crossed(pairs["share"].to_numpy(float), pairs["decision"].to_numpy(float))
+    return np.stack([pairs[CELLS].to_numpy(float), judge], axis=1)
 
 
 def beyond_no_preference(totals: Floats) -> Floats:

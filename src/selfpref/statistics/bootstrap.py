@@ -68,12 +68,14 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.linalg import pinv
 from scipy.special import ndtri, stdtrit
 
 from selfpref.processes import processors
 from selfpref.seeds import seed_of
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int64]
 # From totals [batch, ...] to one value [batch], or to several [batch, statistics].
 Statistic = Callable[[Floats], Floats]
 # What each row adds to the totals, [rows, ...], and what is resampled, [rows].
@@ -165,15 +167,21 @@ def group_sums(
     Returns:
         One row a group; sum and count of each cluster and group, `[clusters, groups, 2]`.
     """
-    number = rows.groupby(by, observed=True, sort=True).ngroup().to_numpy()
+    number = rows.groupby(by, observed=True).ngroup().to_numpy()
     keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
     cluster, names = pd.factorize(rows["cluster"], sort=True)
     known = rows[value].notna().to_numpy() & (cluster >= 0)
-    values = rows[value].to_numpy(dtype=float)[known]
+    values = rows[value].to_numpy(float)[known]
     sums = np.zeros((len(names), len(keys), 2))
     place = cluster[known], number[known]
     np.add.at(sums, place, np.stack([values, np.ones_like(values)], axis=-1))
     return keys.reset_index(drop=True).astype(dict.fromkeys(by, "str")), sums
+
+
+def _by_group(keys: pd.DataFrame, sums: Floats, name: str, found: list[Interval]) -> pd.DataFrame:
+    """The groups, each with its interval as `name, lo, hi`, and n."""
+    bounds = pd.DataFrame([one[:3] for one in found], columns=[name, "lo", "hi"])
+    return keys.join(bounds).assign(n=sums[..., 1].sum(axis=0).astype(int))
 
 
 def _known(values: npt.ArrayLike, clusters: Clusters) -> tuple[Floats, Clusters]:
@@ -259,15 +267,12 @@ class ClusterBootstrap:
             names: Of the stream.
 
         Returns:
-            `by`, then `mean, se` (robust to clusters), `lo, hi, n`, sorted by group; empty for no
-            rows.
+            `by`, then `mean, se` (robust to clusters), `lo, hi, n`, sorted by group.
         """
-        if rows.empty:
-            return pd.DataFrame(columns=[*by, "mean", "se", "lo", "hi", "n"])
         keys, sums = group_sums(rows, by)
-        found = pd.DataFrame(self.of_sums(sums, ratio, *names))
-        made = keys.assign(mean=found["value"], se=clustered_errors(sums))
-        return made.join(found[["lo", "hi"]]).assign(n=sums[..., 1].sum(axis=0).astype(int))
+        found = _by_group(keys, sums, "mean", self.of_sums(sums, ratio, *names))
+        found.insert(len(by) + 1, "se", clustered_errors(sums))
+        return found
 
     def of_sums(self, sums: Floats, statistics: Statistic, *names: str) -> list[Interval]:
         """As `estimates`, from the sums of each cluster, `[clusters, ...]`.
@@ -276,9 +281,9 @@ class ClusterBootstrap:
         how often each cluster counts.
         """
         n, *shape = sums.shape
-        (values,) = statistics(sums.sum(axis=0)[None])
+        values = statistics(sums.sum(axis=0)[None])[0].tolist()
         if n < 2 or np.isnan(values).all():
-            return [Interval(float(value)) for value in values]
+            return [*map(Interval, values)]
         tables, counts = np.unique(sums.reshape(n, -1), axis=0, return_counts=True)
         rng, drawn = self.rng(*names), []
         step = max(1, CHUNK // max(len(counts), len(values), math.prod(shape)))
@@ -286,8 +291,7 @@ class ClusterBootstrap:
             size = min(step, self.resamples - start)
             weights = rng.multinomial(n, counts / n, size=size).astype(float)
             drawn.append(statistics((weights @ tables).reshape(size, *shape)))
-        columns = np.concatenate(drawn).T
-        return [self._bounded(float(value), of) for value, of in zip(values, columns, strict=True)]
+        return [*map(self._bounded, values, np.concatenate(drawn).T)]
 
     def _bounded(self, value: float, drawn: Floats) -> Interval:
         """One statistic with the interval of its resamples, `[resamples]`."""
@@ -296,8 +300,8 @@ class ClusterBootstrap:
         if np.isnan(value) or not len(defined):
             return Interval(value, undefined=undefined)
         tails = (1 - self.level) / 2, (1 + self.level) / 2
-        lo, hi = np.quantile(defined, tails)
-        return Interval(value, float(lo), float(hi), undefined)
+        lo, hi = np.quantile(defined, tails).tolist()
+        return Interval(value, lo, hi, undefined)
 
 
 def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -323,7 +327,7 @@ def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Fl
     return np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
 
 
-def share_intervals(sums: Floats, level: float = 0.95) -> list[Interval]:
+def share_intervals(sums: Floats, level: float) -> list[Interval]:
     """The share and the interval of each group.
 
     Args:
@@ -352,9 +356,7 @@ def group_shares(rows: pd.DataFrame, by: list[str], value: str, level: float) ->
         `by, share, lo, hi, n`, sorted by group.
     """
     keys, sums = group_sums(rows, by, value)
-    bounds = [one[:3] for one in share_intervals(sums, level)]
-    found = keys.join(pd.DataFrame(bounds, columns=["share", "lo", "hi"]))
-    return found.assign(n=sums[..., 1].sum(axis=0).astype(int))
+    return _by_group(keys, sums, "share", share_intervals(sums, level))
 
 
 def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Interval:
@@ -379,13 +381,12 @@ def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Int
 def difference(one: Interval, other: Interval, correlation: float = 0.0) -> Interval:
     """Newcombe's interval of the first estimate minus the second, or Zou's of dependent ones."""
     value = one.value - other.value
-    below, above = (
-        float(np.sqrt(mine**2 + theirs**2 - 2 * correlation * mine * theirs))
-        for mine, theirs in (
-            (one.value - one.lo, other.hi - other.value),
-            (one.hi - one.value, other.value - other.lo),
-        )
-    )
+
+    def apart(mine: float, theirs: float) -> float:
+        return float(np.sqrt(mine**2 + theirs**2 - 2 * correlation * mine * theirs))
+
+    below = apart(one.value - one.lo, other.hi - other.value)
+    above = apart(one.hi - one.value, other.value - other.lo)
     return Interval(value, value - below, value + above, 0.0)
 
 
@@ -396,12 +397,10 @@ def quotient(one: Interval, other: Interval) -> Interval:
     """
     if other.value == 0:
         return Interval(np.nan, undefined=0.0)
-    product, ends = one.value * other.value, []
-    for bound, far, sign in ((one.lo, other.hi, -1), (one.hi, other.lo, 1)):
-        mine, theirs = bound * (2 * one.value - bound), far * (2 * other.value - far)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ends.append(np.divide(product + sign * np.sqrt(product**2 - mine * theirs), theirs))
-    lo, hi = map(float, ends)
+    product, near, far = one.value * other.value, np.array(one[1:3]), np.array(other[2:0:-1])
+    m, n = near * (2 * one.value - near), far * (2 * other.value - far)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lo, hi = ((product + np.array([-1, 1]) * np.sqrt(product**2 - m * n)) / n).tolist()
     return Interval(one.value / other.value, lo, hi, 0.0)
 
 
@@ -419,9 +418,7 @@ def student(value: float, error: float, groups: int, level: float) -> Interval:
     return Interval(value, value - half, value + half, 0.0)
 
 
-def robust(
-    value: float, slopes: Floats, clusters: npt.NDArray[np.int64], rank: int, level: float
-) -> Interval:
+def robust(value: float, slopes: Floats, clusters: Whole, rank: int, level: float) -> Interval:
     """A coefficient with the interval above.
 
     Args:
@@ -457,11 +454,8 @@ def fit(
     Returns:
         By column, as `robust` does; NaN where other columns span it, and without any row.
     """
-    found = dict.fromkeys(wanted, MISSING)
-    if not len(y):
-        return found
-    x, codes = design.to_numpy(dtype=float), pd.factorize(clusters)[0]
-    inverse = np.linalg.pinv(x, rcond=float(np.finfo(float).eps * max(x.shape)))
+    found, x = dict.fromkeys(wanted, MISSING), design.to_numpy(float)
+    codes, inverse = pd.factorize(clusters)[0], pinv(x)
     residual = y - x @ (inverse @ y)
     # Of each column the share that the others do not span; their sum is the rank.
     apart = np.einsum("kn,nk->k", inverse, x)

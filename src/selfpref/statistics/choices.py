@@ -93,7 +93,6 @@ import pandas as pd
 from scipy.special import ndtri
 
 from selfpref.statistics import bias
-from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import (
     MISSING,
     ClusterBootstrap,
@@ -119,7 +118,6 @@ ALONE = "no second judge read the same responses"
 ONE_SIDE = "the gold label prefers one side only"
 UNDECIDED = "no set that the judge and the gold label decide"
 NOBODY = "no such set with a verdict"
-NO_LABEL = "no label on a set with its own response"
 NOT_TOLD = "own text cannot be told from the responder"
 EXCESS: dict[bias.Variant, str] = {"own": "excess", "half-ties": "excess_half_ties"}
 EO, PARITY, GAP = "equal_opportunity", "demographic_parity", "gold_gap"
@@ -143,11 +141,13 @@ def told(row: Row, found: Interval, n: float, of: int, none: str = NOBODY) -> Ro
         of: The rows that it might rest on; the others are dropped.
         none: Why there is no value, where there is none.
     """
-    known = not np.isnan(found.value)
-    value, lo, hi, _ = found if known else MISSING
-    n = n if known else 0
-    made: Row = {"value": value, "lo": lo, "hi": hi, "n": n, "dropped": of - round(n)}
-    return row | made | {"reason": "" if known else none}
+    value, lo, hi, _ = found
+    if np.isnan(value):
+        n = 0
+    else:
+        none = ""
+    made = {"value": value, "lo": lo, "hi": hi, "n": n, "dropped": of - round(n), "reason": none}
+    return row | made
 
 
 def table(rows: Iterable[Row]) -> pd.DataFrame:
@@ -199,12 +199,11 @@ class Judgments:
     @property
     def judges(self) -> list[str]:
         """Those that read a response of their own."""
-        return names_of(self.rows.loc[self.rows["judge"].eq(self.rows["responder"]), "judge"])
+        return bias.names_of(self.rows.query("judge == responder")["judge"])
 
     def own(self, judge: str) -> pd.DataFrame:
         """A judge's own rows."""
-        mine = self.rows["judge"].eq(judge) & self.rows["responder"].eq(judge)
-        return self.rows[mine].reset_index(drop=True)
+        return self.rows.query("judge == responder == @judge").reset_index(drop=True)
 
     @property
     def bootstrap(self) -> ClusterBootstrap:
@@ -235,7 +234,7 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
         gold: Where the gold label comes from.
     """
     sides = []
-    for responder in names_of(pairs["first"], pairs["second"]):
+    for responder in bias.names_of(pairs["first"], pairs["second"]):
         rows = bias.pairs_with(pairs, responder).assign(responder=responder, k=2)
         sides.append(rows.assign(win=rows["decision"], gold=rows["human"])[COLUMNS])
     rows = pd.concat(sides, ignore_index=True) if sides else pd.DataFrame(columns=COLUMNS)
@@ -266,16 +265,6 @@ def _on_sides(row: Row, found: Interval, cells: Floats, labelled: int) -> Row:
     return told(row, found, n, labelled, ONE_SIDE if n else UNDECIDED) | on_sides(cells)
 
 
-def _excess(data: Judgments, judge: str, labelled: int) -> Iterator[Row]:
-    for variant, name in EXCESS.items():
-        row, (cells, clusters) = data.row(judge, name), data.stacked(judge, variant)
-        found, _ = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)
-        if cells.shape[1] > 1:
-            yield _on_sides(row, found, cells, labelled)
-        else:
-            yield told(row, MISSING, 0, labelled, ALONE)
-
-
 def of_judges(data: Judgments) -> Iterator[Row]:
     """What a gold label says of every judge with own rows; or what needs none, where there is none.
 
@@ -288,15 +277,22 @@ def of_judges(data: Judgments) -> Iterator[Row]:
             # Parity needs no gold label: every row counts as if it called the own response better.
             yield _parity(data, judge, own.assign(human=1.0))
         elif own["human"].isna().all():
-            yield from (told(data.row(judge, name), MISSING, 0, 0, NO_LABEL) for name in GOLD)
+            none = "no label on a set with its own response"
+            yield from (told(data.row(judge, name), MISSING, 0, 0, none) for name in GOLD)
         else:
-            labelled, cells = own[own["human"].notna()], data.cells(own)
+            labelled, cells = own.dropna(subset="human"), data.cells(own)
             found = bias.equal_opportunity_interval(
                 cells, own["cluster"], data.bootstrap, judge, "eo"
             )
             yield _on_sides(data.row(judge, EO), found, cells[:, None], len(labelled))
             yield _parity(data, judge, own)
-            yield from _excess(data, judge, len(labelled))
+            for variant, name in EXCESS.items():
+                row, (cells, clusters) = data.row(judge, name), data.stacked(judge, variant)
+                found, _ = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)
+                if cells.shape[1] > 1:
+                    yield _on_sides(row, found, cells, len(labelled))
+                else:
+                    yield told(row, found, 0, len(labelled), ALONE)
             gap = labelled["win"] - labelled["gold"]
             found = data.bootstrap.mean(gap, labelled["cluster"], judge, GAP, data.gold)
             yield told(data.row(judge, GAP), found, gap.count(), len(gap))
@@ -316,10 +312,9 @@ def against_people(data: Judged) -> Iterator[Row]:
         yield told(row, found, place["n"], data.own(judge)["human"].count(), place["status"])
 
 
-def by_name(values: pd.Series, names: pd.Series, what: str) -> pd.DataFrame:
+def by_name(values: pd.Series | float, names: pd.Series, what: str) -> pd.DataFrame:
     """One column a name, such as a judge's: the values of its rows, else 0."""
-    there = pd.get_dummies(names, dtype=float).mul(values, axis="index")
-    return there.add_prefix(what)
+    return pd.get_dummies(names, dtype=float).mul(values, axis="index").add_prefix(what)
 
 
 def own_text(rows: pd.DataFrame, held: pd.DataFrame, place: Row, level: float) -> Iterator[Row]:
@@ -334,13 +329,12 @@ def own_text(rows: pd.DataFrame, held: pd.DataFrame, place: Row, level: float) -
     used, is_own = rows["y"].notna() & held.notna().all(axis=1), rows["own"].ne(0)
     kept = rows[used]
     each = by_name(kept["own"], kept["judge"], "")
-    y = kept["y"].to_numpy(dtype=float)
+    y = kept["y"].to_numpy(float)
     found = fit(y, held[used].join(each), kept["cluster"], list(each), level)
-    for judge in names_of(rows.loc[is_own, "judge"]):
-        mine = is_own & rows["judge"].eq(judge)
-        n, row = int((mine & used).sum()), place | {"judge": judge, "statistic": "regression"}
+    for judge, mine in used[is_own].groupby(rows["judge"]):
+        n, row = int(mine.sum()), place | {"judge": judge, "statistic": "regression"}
         none = NOT_TOLD if n else "no row with a score and gold"
-        yield told(row, found.get(judge, MISSING), n, int(mine.sum()), none)
+        yield told(row, found.get(judge, MISSING), n, len(mine), none)
 
 
 def regressions(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
@@ -351,7 +345,7 @@ def regressions(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
         pairs: Its pairs, `human` being the gold label.
         gold: Where the gold label comes from.
     """
-    pairs = pairs[pairs["human"].notna()].reset_index(drop=True)
+    pairs = pairs.dropna(subset="human", ignore_index=True)
     own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
     rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
     texts = bias.between(pairs).iloc[:, 1:].add_prefix("text of ")
@@ -370,11 +364,10 @@ def of_ratings(rated: pd.DataFrame, gold: pd.Series, place: Row, level: float) -
     """
     own = rated["judge"].eq(rated["responder"]).astype(float)
     rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
-    known, ones = gold.notna(), pd.Series(1.0, index=rated.index)
-    severity = by_name(ones, rated["judge"], "severity of ")
-    texts = by_name(ones, rated["responder"], "text of ").iloc[:, 1:]
+    severity = by_name(1.0, rated["judge"], "severity of ")
+    texts = by_name(1.0, rated["responder"], "text of ").iloc[:, 1:]
     held = severity.join(texts).join(by_name(gold, rated["judge"], "gold to "))
-    yield from own_text(rows[known], held[known], place, level)
+    yield from own_text(rows[gold.notna()], held[gold.notna()], place, level)
 
 
 BIASES = (0.05, 0.1, 0.2)
@@ -416,12 +409,12 @@ def intraclass(values: Floats, clusters: pd.Series) -> float:
     sizes, n = groups.size(), len(values)
     if len(sizes) in (1, n):
         return 0.0
-    means, each = groups.mean(), groups.transform("mean")
-    between = float((sizes * (means - values.mean()) ** 2).sum() / (len(sizes) - 1))
-    within = float(((values - each) ** 2).sum() / (n - len(sizes)))
+    means = groups.transform("mean")
+    between = ((means - values.mean()) ** 2).sum() / (len(sizes) - 1)
+    within = ((values - means) ** 2).sum() / (n - len(sizes))
     usual = (n - (sizes**2).sum() / n) / (len(sizes) - 1)
     spread = between + (usual - 1) * within
-    return max(0.0, (between - within) / spread) if spread > 0 else 0.0
+    return max(0.0, float((between - within) / spread)) if spread > 0 else 0.0
 
 
 def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> dict[str, float]:
@@ -443,9 +436,14 @@ def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> dict[str, f
         return {}
     sizes, correlation = clusters.value_counts().to_numpy(), intraclass(values, clusters)
     effect = 1 + (float((sizes**2).sum() / sizes.sum()) - 1) * correlation
-    found = {"n": len(rows), "n_prompts": len(sizes), "correlation": correlation}
-    found |= {"sd": variance**0.5, "effect": effect}
-    return found | {"detectable": (FACTOR * variance * effect / len(rows)) ** 0.5}
+    return {
+        "n": len(rows),
+        "n_prompts": len(sizes),
+        "correlation": correlation,
+        "sd": variance**0.5,
+        "effect": effect,
+        "detectable": (FACTOR * variance * effect / len(rows)) ** 0.5,
+    }
 
 
 def pairs_for(wanted: float, noise: Mapping[str, float]) -> float:

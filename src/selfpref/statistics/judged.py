@@ -60,7 +60,6 @@ BIAS = [
     *(*bounded(*AGAINST_VOTES), "n_two_votes", "no_preference_status", "n_dropped"),
 ]
 MAJORITY = "majority of people"
-TWO_VOTES = f"fewer than {FEW} pairs on one side have two votes"
 # The reversal rate above which the order alone decides.
 REVERSES = 0.9
 OPPOSED = ["item_id", "opponent"]
@@ -107,10 +106,9 @@ class Judged:
     @cached_property
     def pairs(self) -> pd.DataFrame:
         """Every judged pair, as `judged_pairs` returns them."""
-        items, labels, verdicts = (self.tables[key] for key in ("items", "labels", "verdicts"))
-        use = self.settings
-        reading = use.threshold, use.judge_tie, use.turns
-        return formulas.judged_pairs(items, labels, verdicts, *reading)
+        tables, use = self.tables, self.settings
+        frames = tables["items"], tables["labels"], tables["verdicts"]
+        return formulas.judged_pairs(*frames, use.threshold, use.judge_tie, use.turns)
 
     @property
     def keyed(self) -> bool:
@@ -149,13 +147,9 @@ class Judged:
         """Intervals, each use with a stream of its own within this data set."""
         return self.settings.bootstrap.within(STUDY, self.name)
 
-    @cached_property
-    def _parts(self) -> dict[str, pd.DataFrame]:
-        return dict(iter(self.pairs.groupby("judge")))
-
     def turned(self, judge: str, responder: str) -> pd.DataFrame:
         """A judge's verdicts on pairs with a responder's text, turned to it."""
-        return pairs_with(self._parts[judge], responder)
+        return pairs_with(self.pairs[self.pairs["judge"].eq(judge)], responder)
 
     def own(self, judge: str) -> pd.DataFrame:
         """The verdicts of one of `judges` on pairs with its own response, turned to it."""
@@ -181,9 +175,9 @@ class Judged:
 
         The lower bound of their reversal rate on all pairs is above `REVERSES`.
         """
-        both = self.positions[self.positions["both_orders"].eq(1)]
+        both = self.positions.query("both_orders == 1")
         rates = group_shares(both, ["judge"], "reversed", self.settings.bootstrap.level)
-        certain = set(rates.loc[rates["lo"].gt(REVERSES), "judge"])
+        certain = set(rates.query("lo > @REVERSES")["judge"])
         return [judge for judge in self.live if judge in certain]
 
     def left_out(self, judge: str) -> list[str]:
@@ -203,7 +197,8 @@ class Judged:
         On its own pairs that it decides and that have two votes or more: their number `n`, `status`
         (`ok`, or why there are no values), and where there are `AGAINST_VOTES` with bounds.
         """
-        return {judge: _judge(self, judge, judge, judge, "no preference") for judge in self.judges}
+        every = {judge: against_votes(self, judge, judge) for judge in self.judges}
+        return {judge: _beyond(self, of, judge, "no preference") for judge, of in every.items()}
 
     def truth(self, metric: str) -> pd.Series:
         """A true score of the responses, by (item_id, responder); empty where there is none."""
@@ -240,6 +235,11 @@ class Judged:
         return made | {"undefined": found.undefined}
 
 
+def place_of(dataset: str, judge: str, responder: str) -> Row:
+    """What is said of a judge towards a responder: the columns `PLACE`."""
+    return dict(zip(PLACE, (dataset, judge, responder, judge == responder), strict=True))
+
+
 def dropped(rows: pd.DataFrame, cells: Floats) -> int:
     """Pairs with a human vote and a verdict that a tie or a status kept out."""
     return int(rows["human"].notna().sum() - (cells.sum(axis=1) > 0).sum())
@@ -263,12 +263,12 @@ def by_panel(data: Judged) -> Judged | None:
         return None
     margin = votes.set_index(PAIR)["decision"].sub(0.5).groupby(level=PAIR).sum()
     label = np.select([margin > 0, margin < 0], ["a", "b"], TIE)
-    labels = margin.index.to_frame(index=False).assign(label=label, annotator=PANEL)
+    keys = margin.index.set_names(["item_id", "responder_a", "responder_b"])
     rows, voter = formulas.verdict_scores(data.tables["verdicts"]), [*PAIR, "judge"]
     labelled = rows.set_index(PAIR).index.isin(margin.index)
     voted = rows.set_index(voter).index.isin(votes.set_index(voter).index)
     tables = {
-        "labels": labels.rename(columns={"first": "responder_a", "second": "responder_b"}),
+        "labels": keys.to_frame(index=False).assign(label=label, annotator=PANEL),
         "verdicts": data.tables["verdicts"].loc[rows.index[labelled & ~voted]],
     }
     return replace(data, name=f"{data.name} ({PANEL})", tables={**data.tables, **tables})
@@ -298,22 +298,20 @@ def against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.
 
 
 def _beyond(
-    data: Judged, cells: Floats, clusters: pd.Series, formula: Statistic, *names: str
+    data: Judged,
+    votes: tuple[Floats, pd.Series],
+    *names: str,
+    formula: Statistic = formulas.beyond_no_preference,
 ) -> Row:
-    """As `Judged.no_preference` has it; the cells of another person come first."""
+    """As `Judged.no_preference` has it, of cells and clusters; another person's come first."""
+    cells, clusters = votes
     made: Row = {"n": len(cells), "status": "ok"}
     if too_few(cells.sum(axis=0).reshape(-1, 4)[0]):
-        return made | {"status": TWO_VOTES}
+        return made | {"status": f"fewer than {FEW} pairs on one side have two votes"}
     found = data.bootstrap.estimates(cells, clusters, formula, *names)
     for name, one in zip(AGAINST_VOTES, found, strict=True):
         made |= one.columns(name)
     return made
-
-
-def _judge(data: Judged, judge: str, responder: str, *names: str) -> Row:
-    """What a judge shows beyond a person towards a responder."""
-    place = against_votes(data, judge, responder)
-    return _beyond(data, *place, formulas.beyond_no_preference, *names)
 
 
 def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -330,19 +328,19 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
     found = []
     for data in sets:
         for responder, judge in product(data.responders, (*data.readers, MAJORITY)):
-            names, own = (judge, responder, "in place"), judge == responder
+            names = judge, responder, "in place"
+            place = place_of(data.name, judge, responder)
             if judge == MAJORITY:
                 rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
-                pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
-                person = pairs[CELLS].to_numpy(dtype=float), pairs["cluster"]
-                row = _beyond(data, *person, formulas.beyond_majority, *names)
+                pairs = _two_votes(data, rows, responder)
+                person = pairs[CELLS].to_numpy(float), pairs["cluster"]
+                row = _beyond(data, person, *names, formula=formulas.beyond_majority)
             elif data.turned(judge, responder).empty:
                 continue
             else:
-                row = _judge(data, judge, responder, *names)
-                if judge in data.judges and not own and row["status"] == "ok":
+                row = _beyond(data, against_votes(data, judge, responder), *names)
+                if judge in data.judges and judge != responder and row["status"] == "ok":
                     row |= _own_minus(data, judge, responder)
-            place = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
             found.append(place | row)
     return pd.DataFrame(found, columns=IN_PLACE)
 
@@ -371,8 +369,8 @@ def bias(sets: Iterable[Judged]) -> pd.DataFrame:
     rows = []
     for data in sets:
         for judge in data.judges:
-            own, level, place = data.own(judge), data.bootstrap.level, data.no_preference[judge]
-            of = data.cells(own), own["cluster"], level
+            own, place = data.own(judge), data.no_preference[judge]
+            of = data.cells(own), own["cluster"], data.bootstrap.level
             dp = formulas.demographic_parity_interval(*of)
             form = quotient(*formulas.agreement_intervals(*of)).columns("eo_ratio")
             row: Row = {"dataset": data.name, "judge": judge, **form, **dp.columns("dp"), **place}
@@ -391,9 +389,8 @@ def bias_by_judge_and_responder(sets: Iterable[Judged]) -> pd.DataFrame:
     for data in sets:
         for judge, responder in product(data.readers, data.responders):
             if len(turned := data.turned(judge, responder)):
-                place = {"dataset": data.name, "judge": judge, "responder": responder}
                 found = data.equal_opportunity(turned, judge, responder, "towards")
-                rows.append({**place, "own": judge == responder, **found})
+                rows.append(place_of(data.name, judge, responder) | found)
     return pd.DataFrame(rows, columns=TOWARDS)
 
 
@@ -433,14 +430,14 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
     by_order = single.groupby([*PAIR, "judge", "presented"])["score"].mean().unstack()
     wide = by_order.reindex(columns=["first", "second"])
     # Outcome for the responder `first`: 1, 0, 1/2; NaN where that order was not judged.
-    one, two = (formulas.decide(wide[name].to_numpy(dtype=float), threshold) for name in wide)
+    one, two = (formulas.decide(wide[name].to_numpy(float), threshold) for name in wide)
     read_first, read_second = ~np.isnan(one), ~np.isnan(two)
     both = read_first & read_second
     counts = {
         "chose_first": np.add(one == 1, two == 0, dtype=int),
         "decided": np.add(np.isin(one, (0, 1)), np.isin(two, (0, 1)), dtype=int),
         "flipped": both & (one != two),
-        "reversed": both & (np.abs(one - two) == 1),
+        "reversed": np.abs(one - two) == 1,
         "both_orders": both,
         "read_first": read_first,
         "read_second": read_second,
@@ -475,7 +472,7 @@ def position(sets: Iterable[Judged]) -> pd.DataFrame:
     rows = []
     for data in sets:
         for judge, mine in data.positions.groupby("judge"):
-            own = mine[mine["first"].eq(judge) | mine["second"].eq(judge)]
+            own = mine.query("first == @judge or second == @judge")
             for scope, part in {"all": mine, "own": own}.items():
                 if part.empty:
                     continue

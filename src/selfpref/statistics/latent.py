@@ -30,23 +30,22 @@ half, in the mean over its verdicts, given all that was read. With d its slope b
 interval is E -+ t(G - 1) sqrt(d' V d) (delta method).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
-from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval, student
+from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval, Whole, student
 from selfpref.statistics.choices import HUMAN, NOT_TOLD, key_of, told
-from selfpref.statistics.judged import Judged, Row
+from selfpref.statistics.judged import Judged, Row, place_of
 from selfpref.statistics.scaled import PLACEBO
 
-Places: TypeAlias = npt.NDArray[np.int64]
 LATENT, STATISTIC = "latent quality", "latent_quality"
 # Of u, in standard deviations; a step is narrow beside what a dozen readings leave of it.
 GRID = np.linspace(-5, 5, 41)
@@ -78,9 +77,9 @@ class Readings:
 
     judges: list[str]
     responders: list[str]
-    texts: Places
-    kind: Places
-    cluster: Places
+    texts: Whole
+    kind: Whole
+    cluster: Whole
     counts: Floats
 
     @classmethod
@@ -90,7 +89,7 @@ class Readings:
         verdicts = single.assign(
             reader=single["judge"],
             place=single["presented"].map({"first": 0, "second": 1}).fillna(2),
-            vote=decide(single["score"].to_numpy(dtype=float), data.settings.threshold),
+            vote=decide(single["score"].to_numpy(float), data.settings.threshold),
         )
         people = oriented_votes(data.tables["labels"]).assign(reader="", place=2)
         known = data.pairs.drop_duplicates(PAIR)[[*PAIR, "cluster"]]
@@ -124,7 +123,7 @@ class Readings:
             return TOO_MANY
         return "" if self.cluster.any() else ONE_CLUSTER
 
-    def of_text(self, responder: int) -> Places:
+    def of_text(self, responder: int) -> Whole:
         """The pairs that hold a text of a responder."""
         return np.flatnonzero((self.texts == responder).any(axis=1)[self.kind])
 
@@ -174,12 +173,10 @@ class Readings:
             mine = self.kind == kind
             joint[mine] = self.counts[mine].reshape(mine.sum(), -1) @ table.reshape(-1, len(GRID))
         joint += WEIGHTS
-        most = joint.max(axis=1, keepdims=True)
-        shares = np.exp(joint - most)
-        total = shares.sum(axis=1, keepdims=True)
-        return (np.log(total) + most)[:, 0], shares / total
+        total = logsumexp(joint, axis=1, keepdims=True)
+        return total[:, 0], np.exp(joint - total)
 
-    def expected(self, weights: Floats, pairs: Places) -> Floats:
+    def expected(self, weights: Floats, pairs: Whole) -> Floats:
         """Answers by point of the grid, of some pairs: shaped as the probabilities."""
         found = np.zeros((len(self.texts), *self.counts.shape[1:], len(GRID)))
         for kind in np.unique(self.kind[pairs]):
@@ -202,12 +199,13 @@ class Readings:
         ]
         return np.concatenate(parts)
 
-    def value_and_slope(self, theta: Floats) -> tuple[float, Floats]:
-        """The log-likelihood, and its derivative by every parameter."""
+    def value_and_slopes(self, theta: Floats, groups: Iterable[Whole]) -> tuple[float, Floats]:
+        """The log-likelihood, and its derivatives: `[groups of pairs, parameters]`."""
         p, *derivatives = self.probabilities(theta)
         total, weights = self.posterior(np.log(p))
-        answers = self.expected(weights, np.arange(len(self.kind)))
-        return float(total.sum()), self.slope(theta, answers, *derivatives)
+        answers = [self.expected(weights, pairs) for pairs in groups]
+        slopes = [self.slope(theta, one, *derivatives) for one in answers]
+        return float(total.sum()), np.array(slopes)
 
 
 @dataclass(frozen=True)
@@ -226,7 +224,7 @@ class Fitted:
     hessian: Floats
     scores: Floats
 
-    def term(self, place: int) -> tuple[float, Places, Floats]:
+    def term(self, place: int) -> tuple[float, Whole, Floats]:
         """A parameter, of a placebo by one step from 0; NaN where it is not told.
 
         Returns:
@@ -235,8 +233,7 @@ class Fitted:
         free = np.union1d(np.flatnonzero(self.readings.free), [place])
         square = -self.hessian[np.ix_(free, free)]
         spread = np.sqrt(np.maximum(np.diag(square), 0.0))
-        told = (spread > 0).all()
-        if not told or np.linalg.cond(square / np.outer(spread, spread)) > 1 / SPANNED:
+        if not spread.all() or np.linalg.cond(square / np.outer(spread, spread)) > 1 / SPANNED:
             return np.nan, free, square
         inverse, scores = np.linalg.inv(square), self.scores[:, free]
         step = float(inverse[np.searchsorted(free, place)] @ scores.sum(axis=0))
@@ -250,7 +247,7 @@ class Fitted:
         place = len(theta) - (len(of.judges) - judge) * len(of.responders) + responder
         _, weights = of.posterior(np.log(of.probabilities(theta)[0]))
         answers = of.expected(weights, of.of_text(responder))[:, judge].sum(axis=2)
-        first = of.sides[:, responder, None, None] > 0
+        first, without = of.sides[:, responder, None, None] > 0, np.arange(len(theta)) != place
 
         def chosen(theta: Floats) -> float:
             p = of.probabilities(theta)[0][:, judge]
@@ -258,9 +255,7 @@ class Fitted:
             return float((answers * np.where(first, score, 1 - score)).sum() / answers.sum())
 
         def added(theta: Floats) -> float:
-            without = theta.copy()
-            without[place] = 0.0
-            return chosen(theta) - chosen(without)
+            return chosen(theta) - chosen(theta * without)
 
         theta[place], free, covariance = self.term(place)
         if np.isnan(theta[place]):
@@ -274,7 +269,8 @@ class Fitted:
 def fit(readings: Readings) -> Fitted | None:
     """The most likely parameters; None where the search does not settle."""
     j, r = len(readings.judges), len(readings.responders)
-    free, sizes = readings.free, (r - 1, j + 1, j, j + 1, j * r)
+    free, every = readings.free, np.arange(len(readings.kind))
+    sizes = r - 1, j + 1, j, j + 1, j * r
     theta = np.repeat([0.0, 1.0, 0.0, np.log(WIDTH), 0.0], sizes)
 
     def full(values: Floats) -> Floats:
@@ -283,25 +279,21 @@ def fit(readings: Readings) -> Fitted | None:
         return made
 
     def minus(values: Floats) -> tuple[float, Floats]:
-        value, slope = readings.value_and_slope(full(values))
-        return -value / len(readings.kind), -slope[free] / len(readings.kind)
+        value, (slope,) = readings.value_and_slopes(full(values), [every])
+        return -value / len(every), -slope[free] / len(every)
 
     found = minimize(minus, theta[free], jac=True, method="BFGS", options={"gtol": 1e-6})
     if np.abs(found.jac).max() > 1e-4:
         return None
 
     def slope(theta: Floats) -> Floats:
-        return readings.value_and_slope(theta)[1]
+        return np.ravel(readings.value_and_slopes(theta, [every])[1])
 
     theta, steps = full(found.x), STEP * np.eye(len(theta))
     hessian = np.array([slope(theta + one) - slope(theta - one) for one in steps]) / (2 * STEP)
-    p, *derivatives = readings.probabilities(theta)
-    _, weights = readings.posterior(np.log(p))
-    clusters = pd.Series(readings.cluster).groupby(readings.cluster).indices.values()
-    scores = [
-        readings.slope(theta, readings.expected(weights, one), *derivatives) for one in clusters
-    ]
-    return Fitted(readings, theta, (hessian + hessian.T) / 2, np.array(scores))
+    clusters = pd.Series(every).groupby(readings.cluster).indices.values()
+    _, scores = readings.value_and_slopes(theta, clusters)
+    return Fitted(readings, theta, (hessian + hessian.T) / 2, scores)
 
 
 def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
@@ -315,17 +307,17 @@ def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
         terms that the answers do not tell.
     """
     readings, level = Readings.of(data), data.settings.bootstrap.level
-    fitted = fit(readings) if readings.reason == "" else None
+    fitted = None if readings.reason else fit(readings)
     read = readings.counts[:, :-1].sum(axis=(2, 3)) > 0
     rows, cells = [], []
     for place in np.ndindex(len(readings.judges), len(readings.responders)):
         judge, responder = readings.judges[place[0]], readings.responders[place[1]]
-        own, n = judge == responder, int(read[readings.of_text(place[1]), place[0]].sum())
+        n = int(read[readings.of_text(place[1]), place[0]].sum())
         found = fitted.effect(place[0], place[1], level) if fitted and n else MISSING
-        if own:
+        if judge == responder:
             row = key_of(data.name, HUMAN, judge=judge, statistic=STATISTIC)
             rows.append(told(row, found, n, n, readings.reason or NOT_TOLD))
         if not np.isnan(found.value):
-            who = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
-            cells.append({**who, "model": LATENT, **found.columns("effect"), "n": n})
+            who = place_of(data.name, judge, responder) | {"model": LATENT, "n": n}
+            cells.append(who | found.columns("effect"))
     return rows, pd.DataFrame(cells, columns=PLACEBO)

@@ -38,30 +38,27 @@ from functools import cached_property
 from itertools import permutations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from selfpref.statistics.bias import between, names_of
+from selfpref.statistics.bias import between, names_of, pairs_with
 from selfpref.statistics.bootstrap import (
     MISSING,
     SPANNED,
     ClusterBootstrap,
     Floats,
     Interval,
+    Whole,
+    bounded,
     divided,
     robust,
 )
 from selfpref.statistics.choices import NOT_TOLD, key_of, told
-from selfpref.statistics.judged import Judged, Row
+from selfpref.statistics.judged import PLACE, Judged, Row, place_of
 
-Whole = npt.NDArray[np.int64]
 ONE, EACH = "one scale", "a scale for each judge"
 SCALED = "regression_scaled"
-SCALES = ["dataset", "gold", "judge", "scale", "scale_lo", "scale_hi", "n"]
-PLACEBO = [
-    *("dataset", "judge", "responder", "own", "model"),
-    *("effect", "effect_lo", "effect_hi", "n"),
-]
+SCALES = ["dataset", "gold", "judge", *bounded("scale"), "n"]
+PLACEBO = [*PLACE, "model", *bounded("effect"), "n"]
 PERMUTED = ["dataset", "model", "judges", "own", "others", "p", "assignments"]
 # So many assignments are taken one by one; means this near are equal.
 MOST, ROUNDING = 20_000, 1e-12
@@ -98,9 +95,9 @@ class Products:
         Args:
             pairs: As `selfpref.statistics.bias.judged_pairs` returns them.
         """
-        pairs = pairs[pairs["score"].notna() & pairs["human"].notna()]
+        pairs = pairs.dropna(subset=["score", "human"])
         judges, texts = names_of(pairs["judge"]), between(pairs)
-        columns = np.hstack([texts, pairs[["human", "score"]].to_numpy(dtype=float) - 0.5])
+        columns = np.hstack([texts, pairs[["human", "score"]].to_numpy(float) - 0.5])
         judge = pd.Index(judges).get_indexer(pairs["judge"])
         return cls(judges, [*texts], judge, pd.factorize(pairs["cluster"])[0], columns)
 
@@ -213,8 +210,7 @@ def fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floa
 
     Args:
         products: `[batch, judges, columns, columns]`.
-        terms: The term b of each judge as a combination of columns, `[judges, columns]` or
-            `[batch, judges, columns]`; 0: none.
+        terms: The term b of each judge as a combination of columns, `[judges, columns]`; 0: none.
         start: Scales to start with, `[judges]`.
 
     Returns:
@@ -339,14 +335,12 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> tuple[list[Row], p
     Returns:
         The rows `regression_scaled`, and the columns `SCALES`.
     """
-    labelled = pairs[pairs["human"].notna()]
     effects, scales = own_texts(Products.of(pairs), data.bootstrap, SCALED, gold)
-    rows = []
+    labelled, rows = pairs.dropna(subset="human"), []
     for judge in data.judges:
-        own = labelled["judge"].eq(judge) & labelled[["first", "second"]].eq(judge).any(axis=1)
-        n, of = labelled.loc[own, "score"].count(), int(own.sum())
+        own = pairs_with(labelled.query("judge == @judge"), judge)["score"]
         row = key_of(data.name, gold, judge=judge, statistic=SCALED)
-        rows.append(told(row, effects.get(judge, MISSING), n, of, NOT_TOLD))
+        rows.append(told(row, effects.get(judge, MISSING), own.count(), len(own), NOT_TOLD))
     return rows, scales.assign(dataset=data.name, gold=gold)[SCALES]
 
 
@@ -363,24 +357,21 @@ def placebos(data: Judged) -> pd.DataFrame:
     """
     products, rows = Products.of(data.pairs), []
     alike, level = np.ones(len(products.judges)), data.settings.bootstrap.level
-    for place, judge in enumerate(products.judges):
-        columns = np.flatnonzero(products.pairs[place])
-        terms = np.zeros((len(columns), *products.own.shape))
-        terms[np.arange(len(columns)), place, columns] = 1.0
-        fits = fitted(np.repeat(products.total[None], len(columns), axis=0), terms, alike)
-        for column, term, scale, judged, b in zip(columns, terms, *fits, strict=True):
-            models = [(ONE, _slopes(products, alike), np.zeros(term.shape), 0.0)]
-            if not np.isnan(judged).any():
-                fit = judged + b[place] * term
-                models.append((EACH, _slopes(products, scale, judged), fit, float(b[place])))
-            responder = products.responders[column]
-            who: Row = {"dataset": data.name, "judge": judge, "responder": responder}
-            who |= {"own": judge == responder, "n": products.pairs[place, column]}
-            for model, slopes, fit, value in models:
-                design = np.concatenate([slopes, term[..., None]], axis=-1)
-                found = _coefficient(products, design, fit, value, level)
-                if not np.isnan(found.value):
-                    rows.append({**who, "model": model, **found.columns("effect")})
+    for place, column in np.argwhere(products.pairs).tolist():
+        term = np.zeros_like(products.own)
+        term[place, column] = 1.0
+        scale, judged, b = (part[0] for part in fitted(products.total[None], term, alike))
+        models = [(ONE, _slopes(products, alike), 0 * term, 0.0)]
+        if not np.isnan(judged).any():
+            value = float(b[place])
+            models.append((EACH, _slopes(products, scale, judged), judged + value * term, value))
+        who = place_of(data.name, products.judges[place], products.responders[column])
+        who["n"] = products.pairs[place, column]
+        for model, slopes, fit, value in models:
+            design = np.concatenate([slopes, term[..., None]], axis=-1)
+            found = _coefficient(products, design, fit, value, level)
+            if not np.isnan(found.value):
+                rows.append(who | {"model": model} | found.columns("effect"))
     return pd.DataFrame(rows, columns=PLACEBO)
 
 
@@ -402,10 +393,11 @@ def permuted(placebo: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     rows = []
     for (dataset, model), part in placebo.groupby(["dataset", "model"]):
         cells = part.pivot(index="judge", columns="responder", values="effect")
-        own = cells.index.intersection(cells.columns).intersection(part["judge"][part["own"]])
-        if len(own) < 2:
+        is_own = part["own"].astype(bool)
+        own, k = part.loc[is_own, "judge"], int(is_own.sum())
+        if k < 2:
             continue
-        values, k = cells.loc[own].to_numpy(dtype=float), len(own)
+        values = cells.loc[own].to_numpy(float)
         if math.perm(values.shape[1], k) <= MOST:
             places = np.array(list(permutations(range(values.shape[1]), k)))
         else:
@@ -413,8 +405,8 @@ def permuted(placebo: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
             true = cells.columns.get_indexer(own)
             places = np.concatenate([true[None], rng.permuted(columns, axis=1)[:, :k]])
         means = values[np.arange(k), places].mean(axis=1)
-        means, itself = means[~np.isnan(means)], part["effect"][part["own"]].mean()
+        means = means[~np.isnan(means)]
+        itself, others = (part.loc[which, "effect"].mean() for which in (is_own, ~is_own))
         p = float(np.mean(means >= itself - ROUNDING))
-        others = part["effect"][~part["own"].astype(bool)].mean()
         rows.append((dataset, model, k, itself, others, p, len(means)))
     return pd.DataFrame(rows, columns=PERMUTED)

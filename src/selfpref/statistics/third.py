@@ -66,11 +66,13 @@ def brackets(marks: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
         `key_own, key_other`.
     """
     text = ["item_id", "responder"]
-    marked = marks[["cluster", "judge", *text, "score"]].merge(key, on=text, suffixes=("", "_key"))
+    marked = marks[["cluster", "judge", *text, "score"]].merge(
+        key.rename(columns={"score": "key"}), on=text
+    )
     # Any two texts that a judge marked, the one as if it were the own one.
-    two = marked.merge(marked, on=["item_id", "cluster", "judge"], suffixes=("_own", ""))
-    names = {"score_own": "own", "score": "other", "score_key_own": "key_own"}
-    two = two.rename(columns=names | {"score_key": "key_other"})
+    two = marked.merge(marked, on=["item_id", "cluster", "judge"], suffixes=("_own", "_other"))
+    names = {"score_own": "own", "score_other": "other", "responder_other": "responder"}
+    two = two.rename(columns=names)
     two["d"] = two["own"] - two["other"]
     rows = two.query("judge == responder_own != responder")
     others = two.rename(columns={"judge": "third"})[[*text, "responder_own", "third", "d"]]
@@ -97,8 +99,8 @@ def kinds(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
 def _with_difference(totals: Floats) -> Floats:
     """The mean of each kind, and that of both wrong minus that of both right."""
     means = ratio(totals)
-    beyond = means[..., KINDS.index(BOTH)] - means[..., KINDS.index(RIGHT)]
-    return np.concatenate([means, beyond[..., None]], axis=-1)
+    beyond = means[..., [KINDS.index(BOTH)]] - means[..., [KINDS.index(RIGHT)]]
+    return np.concatenate([means, beyond], axis=-1)
 
 
 def third_judge(
@@ -132,13 +134,12 @@ def third_judge(
             d = which.to_numpy(float)
             sums = cluster_sums(np.stack([d * rows[["d"]].to_numpy(), d], -1), rows["cluster"])
             told = bootstrap.of_sums(sums, _with_difference, "third judge", scale, judge)
-            counts = []
+            counts = {}
             for name in KINDS:
                 part = rows[which[name]]
                 spread = part[["own", "other"]].stack().std(ddof=0)
-                counts.append((len(part), part["item_id"].nunique(), spread))
-            sides = zip(counts[KINDS.index(BOTH)], counts[KINDS.index(RIGHT)], strict=True)
-            counts.append((*[min(side) for side in sides][:2], np.nan))
-            for name, one, of in zip((*KINDS, BEYOND), told, counts, strict=True):
-                found.append((scale, judge, name, one.value, one.lo, one.hi, *of))
+                counts[name] = [len(part), part["item_id"].nunique(), spread]
+            counts[BEYOND] = [*np.minimum(counts[BOTH], counts[RIGHT])[:2].astype(int), np.nan]
+            for name, one in zip(counts, told, strict=True):
+                found.append((scale, judge, name, *one[:3], *counts[name]))
     return pd.DataFrame(found, columns=THIRD)
