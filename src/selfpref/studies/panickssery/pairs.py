@@ -55,7 +55,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import both, decide, gap, of_two
-from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_shares, group_sums, ratio
+from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_shares
 from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
@@ -64,7 +64,8 @@ KEYS = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
 KEY = ["dataset", "evaluator", "other", "task", "variant", "item_id", "repeat"]
 CELL = ["dataset", "evaluator", "other", "task", "convention"]
 MEAN = ["mean", "se", "lo", "hi", "n"]
-ORDERS = ["forward", "backward"]
+# What one answer says.
+_SAID = ["confidence", "undivided", "first", "mass", "choice"]
 # How the choices of both orders agree: on a text, on a position, or not at all; and this from
 # 3 x forward + backward, where a choice of its own text is 1, of the other 0, a tie 2.
 ORDERINGS = ("own", "other", "first", "second", "tied")
@@ -87,33 +88,32 @@ _PAIR = ["dataset", "evaluator", "other", "item_id", "repeat", "cluster", "conve
 
 def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) -> pd.DataFrame:
     """One row an answer, turned to the judge's own text and to the question which is better."""
-    family = evaluators.set_index("evaluator")["family"]
-    rows = verdicts[of_two(verdicts) & verdicts["judge"].isin(family.index).to_numpy()]
-    first, second = both(rows["candidates"], str)
-    own = rows["judge"].map(family)
-    leads = first.eq(own)
-    other = second.where(leads, first)
-    rows = rows.assign(evaluator=rows["judge"], own=own, other=other, leads=leads)
-    rows = rows[leads | second.eq(own)]
-    one, two = both(rows["probabilities"], float)
+    rows = verdicts[of_two(verdicts)]
+    (first, second), (one, two) = both(rows["candidates"], str), both(rows["probabilities"], float)
+    own = rows["judge"].map(evaluators.set_index("evaluator")["family"])
+    leads, worse, choice = first.eq(own), rows["task"].eq("inferiority"), rows["choice"]
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(status.eq("ok"), one / (one + two), np.nan)
-    worse, choice = rows["task"].eq("inferiority"), rows["choice"]
-    named = (choice.eq(rows["own"]) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
-    return rows.assign(
+        share = (one / (one + two)).where(status.eq("ok"))
+    named = (choice.eq(own) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
+    answers = rows.assign(
+        evaluator=rows["judge"],
+        own=own,
+        other=second.where(leads, first),
+        leads=leads,
         status=status,
         first=share,
-        confidence=np.where(rows["leads"] ^ worse, share, 1 - share),
-        undivided=np.where(rows["leads"], one, two),
+        confidence=share.where(leads ^ worse, 1 - share),
+        undivided=one.where(leads, two),
         choice=named.where(status.eq("ok") & choice.notna()),
     )
+    return answers[leads | second.eq(own)]
 
 
-def _ordering(choices: pd.DataFrame) -> pd.Series:
+def _ordering(forward: pd.Series, backward: pd.Series) -> pd.Series:
     """How both choices agree; missing where either is."""
-    found = 3 * choices["forward"] + choices["backward"]
+    found = 3 * forward + backward
     agreed = found.map(_AGREED).fillna("tied").where(found.notna())
     return agreed.astype(pd.CategoricalDtype(ORDERINGS))
 
@@ -123,36 +123,33 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     answers = answers.astype(dict.fromkeys(KEYS[:-1], "category"))
     answers["pair"] = answers.groupby(KEYS).ngroup()
     pairs = answers.groupby("pair")
-    known = answers[answers["order_known"].astype(bool)]
-    known = known.assign(order=np.where(known["leads"], *ORDERS))
-
-    def of(name: str) -> pd.DataFrame:
-        """By pair, what the answers in both orders say."""
-        wide = known.pivot(index="pair", columns="order", values=name).astype(float)
-        return wide.reindex(range(pairs.ngroups), columns=ORDERS)
-
-    confidence, choices, stored = of("confidence"), of("choice"), pairs["stored"].last()
-    # Equal probabilities count for the text read first, as the release has it.
-    first = choices.replace({"forward": {2: 1}, "backward": {2: 0}})
-    mean = confidence.mean(axis=1, skipna=False)
+    known = answers.loc[answers["order_known"].astype(bool), ["pair", "leads", *_SAID]]
+    forward, backward = (
+        known[known["leads"].eq(leads)].set_index("pair")[_SAID].reindex(range(pairs.ngroups))
+        for leads in (True, False)
+    )
+    mean, stored = (forward + backward) / 2, pairs["stored"].last()
     lost = answers["status"].where(answers["status"].ne("ok")).groupby(answers["pair"]).last()
     # Half a pair is another quantity, unless the source vouches for the whole.
-    half = mean.isna() & stored.isna()
+    half = mean["confidence"].isna() & stored.isna()
     status = lost.fillna(half.map({True: "missing order", False: "ok"}))
+    first, second = forward["choice"], backward["choice"]
     return (
         pairs[KEYS]
         .first()
         .assign(
-            **confidence,
-            undivided=of("undivided").mean(axis=1, skipna=False),
-            position=of("first").mean(axis=1, skipna=False),
-            mass=of("mass").min(axis=1),
-            ordering=_ordering(choices),
-            ordering_released=_ordering(first),
+            forward=forward["confidence"],
+            backward=backward["confidence"],
+            undivided=mean["undivided"],
+            position=mean["first"],
+            mass=np.fmin(forward["mass"], backward["mass"]),
+            ordering=_ordering(first, second),
+            # Equal probabilities count for the text read first, as the release has it.
+            ordering_released=_ordering(first.replace(2, 1), second.replace(2, 0)),
             orders=pairs["order_known"].sum(),
             status=status.astype("category"),
             released=stored,
-            corrected=mean.fillna(stored).where(status.eq("ok")),
+            corrected=mean["confidence"].fillna(stored).where(status.eq("ok")),
         )
     )
 
@@ -251,10 +248,8 @@ def means(
     """
 
     def of(dataset: str, part: pd.DataFrame) -> pd.DataFrame:
-        found = bootstrap.group_means(part, by, name, dataset)
-        return found.assign(
-            **{column: ratio(group_sums(part, by, column)[1].sum(axis=0)) for column in also}
-        )
+        more = part.groupby(by, observed=True)[list(also)].mean().reset_index(drop=True)
+        return bootstrap.group_means(part, by, name, dataset).join(more)
 
     parts = at_once(of, rows.groupby("dataset"))
     return pd.concat(parts or [pd.DataFrame(columns=[*by, *MEAN, *also])], ignore_index=True)
@@ -330,8 +325,8 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     by = ["dataset", "evaluator", "other", "labels", "convention"]
     labelled = pairs["variant"].astype("str").str.startswith(LABELS)
     plainly = pairs["variant"].eq("plain") & pairs["task"].eq("preference")
-    judged = pd.MultiIndex.from_frame(pairs[by[:2]])
-    rows = by_convention(pairs[labelled | (plainly & judged.isin(judged[labelled]))])
+    saw = labelled.groupby([pairs[name] for name in by[:2]]).transform("any")
+    rows = by_convention(pairs[labelled | (plainly & saw)])
     kind = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
     rows = pooled(rows.assign(labels=kind))
     orders = rows.groupby(by)["orders"].max().reset_index()
@@ -392,15 +387,11 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
     one = whole.drop_duplicates([*by, "quantity"])
     off = (one["mean"] - 0.5).abs().gt(AT_HALF)
     one = one.assign(side=(one["lo"].gt(0.5) & off).astype(int) - (one["hi"].lt(0.5) & off))
-    means, n, sides = (
-        one.pivot(index=by, columns="quantity", values=name).reindex(
-            columns=["prefer", "worse", "mean"]
-        )
-        for name in ("mean", "n", "side")
-    )
-    pattern = [
-        PATTERNS.get(both, "unclear") for both in zip(sides["prefer"], sides["worse"], strict=True)
-    ]
+    wide = one.pivot(index=by, columns="quantity", values=["mean", "n", "side"])
+    quantities = ["prefer", "worse", "mean"]
+    means, n, sides = (wide[name].reindex(columns=quantities) for name in ("mean", "n", "side"))
+    both = sides[quantities[:2]].itertuples(index=False, name=None)
+    pattern = [PATTERNS.get(found, "unclear") for found in both]
     return means.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
 
 
