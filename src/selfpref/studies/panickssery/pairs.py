@@ -60,12 +60,11 @@ from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
 TASKS = ("recognition", "preference")
-KEYS = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
 KEY = ["dataset", "evaluator", "other", "task", "variant", "item_id", "repeat"]
 CELL = ["dataset", "evaluator", "other", "task", "convention"]
 MEAN = ["mean", "se", "lo", "hi", "n"]
 # What one answer says.
-_SAID = ["confidence", "undivided", "first", "mass", "choice"]
+SAID = ["confidence", "undivided", "first", "mass", "choice"]
 # How the choices of both orders agree: on a text, on a position, or not at all; and this from
 # 3 x forward + backward, where a choice of its own text is 1, of the other 0, a tie 2.
 ORDERINGS = ("own", "other", "first", "second", "tied")
@@ -98,6 +97,7 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
         share = (one / (one + two)).where(status.eq("ok"))
     named = (choice.eq(own) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
     answers = rows.assign(
+        dataset=data_set(rows["item_id"]),
         evaluator=rows["judge"],
         own=own,
         other=second.where(leads, first),
@@ -116,42 +116,6 @@ def _ordering(forward: pd.Series, backward: pd.Series) -> pd.Series:
     found = 3 * forward + backward
     agreed = found.map(_AGREED).fillna("tied").where(found.notna())
     return agreed.astype(pd.CategoricalDtype(ORDERINGS))
-
-
-def _paired(answers: pd.DataFrame) -> pd.DataFrame:
-    """One row a pair: the answers of its orders side by side."""
-    answers = answers.astype(dict.fromkeys(KEYS[:-1], "category"))
-    answers["pair"] = answers.groupby(KEYS).ngroup()
-    pairs = answers.groupby("pair")
-    known = answers.loc[answers["order_known"].astype(bool), ["pair", "leads", *_SAID]]
-    forward, backward = (
-        known[known["leads"].eq(leads)].set_index("pair")[_SAID].reindex(range(pairs.ngroups))
-        for leads in (True, False)
-    )
-    mean, stored = (forward + backward) / 2, pairs["stored"].last()
-    lost = answers["status"].where(answers["status"].ne("ok")).groupby(answers["pair"]).last()
-    # Half a pair is another quantity, unless the source vouches for the whole.
-    half = mean["confidence"].isna() & stored.isna()
-    status = lost.fillna(half.map({True: "missing order", False: "ok"}))
-    first, second = forward["choice"], backward["choice"]
-    return (
-        pairs[KEYS]
-        .first()
-        .assign(
-            forward=forward["confidence"],
-            backward=backward["confidence"],
-            undivided=mean["undivided"],
-            position=mean["first"],
-            mass=np.fmin(forward["mass"], backward["mass"]),
-            ordering=_ordering(first, second),
-            # Equal probabilities count for the text read first, as the release has it.
-            ordering_released=_ordering(first.replace(2, 1), second.replace(2, 0)),
-            orders=pairs["order_known"].sum(),
-            status=status.astype("category"),
-            released=stored,
-            corrected=mean["confidence"].fillna(stored).where(status.eq("ok")),
-        )
-    )
 
 
 def data_set(item_ids: pd.Series) -> pd.Series:
@@ -190,15 +154,37 @@ def confidences(
         asked), `held_out`, `status` (ok, or why the pair has no confidence), `released` and
         `corrected`.
     """
-    pairs = _paired(_answers(verdicts, evaluators, min_mass))
+    answers = _answers(verdicts, evaluators, min_mass)
+    answers = answers.astype(dict.fromkeys([*KEY[:-1], "own"], "category"))
+    answers.index = pd.Index(answers.groupby(KEY).ngroup())
+    grouped = answers.groupby(level=0)
+    pairs, stored = grouped[[*KEY, "own"]].first(), grouped["stored"].last()
+    known, leads = answers["order_known"].astype(bool), answers["leads"]
+    forward, backward = (
+        answers.loc[known & order, SAID].reindex(pairs.index) for order in (leads, ~leads)
+    )
+    first, second, mean = forward["choice"], backward["choice"], (forward + backward) / 2
+    lost = answers["status"].where(answers["status"].ne("ok")).groupby(level=0).last()
+    # Half a pair is another quantity, unless the source vouches for the whole.
+    half = mean["confidence"].isna() & stored.isna()
+    status = lost.fillna(half.map({True: "missing order", False: "ok"}))
     kept = held_out(pairs["item_id"], pairs["evaluator"], items, evaluators)
-    found = pairs.assign(
-        dataset=data_set(pairs["item_id"]),
+    return pairs.assign(
+        forward=forward["confidence"],
+        backward=backward["confidence"],
+        undivided=mean["undivided"],
+        position=mean["first"],
+        mass=np.fmin(forward["mass"], backward["mass"]),
+        ordering=_ordering(first, second),
+        # Equal probabilities count for the text read first, as the release has it.
+        ordering_released=_ordering(first.replace(2, 1), second.replace(2, 0)),
+        orders=grouped["order_known"].sum(),
+        status=status.astype("category"),
+        released=stored,
+        corrected=mean["confidence"].fillna(stored).where(status.eq("ok") & kept),
         cluster=pairs["item_id"].map(items.set_index("item_id")["cluster"]).astype("category"),
         held_out=kept,
-        corrected=pairs["corrected"].where(kept),
     )
-    return found.set_index(KEY).sort_index(kind="stable").reset_index()
 
 
 def plain(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -387,9 +373,11 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
     one = whole.drop_duplicates([*by, "quantity"])
     off = (one["mean"] - 0.5).abs().gt(AT_HALF)
     one = one.assign(side=(one["lo"].gt(0.5) & off).astype(int) - (one["hi"].lt(0.5) & off))
-    wide = one.pivot(index=by, columns="quantity", values=["mean", "n", "side"])
-    quantities = ["prefer", "worse", "mean"]
-    means, n, sides = (wide[name].reindex(columns=quantities) for name in ("mean", "n", "side"))
+    quantities = [*WORDINGS.values(), "mean"]
+    means, n, sides = (
+        one.pivot(index=by, columns="quantity", values=name).reindex(columns=quantities)
+        for name in ("mean", "n", "side")
+    )
     both = sides[quantities[:2]].itertuples(index=False, name=None)
     pattern = [PATTERNS.get(found, "unclear") for found in both]
     return means.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
