@@ -55,7 +55,7 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
     kinds = {name: evaluators[kind.eq(name)] for name in (TUNED, CONTROLS, "replay")}
     found = {
         f"{family}-{name}": rows[rows["family"].eq(family)]
-        for family in sorted(evaluators.loc[kind.ne(BASE), "family"].unique())
+        for family in sorted(evaluators["family"].unique())
         for name, rows in kinds.items()
     }
     twin = evaluators["duplicate_of"]

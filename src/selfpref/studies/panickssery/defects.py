@@ -67,9 +67,9 @@ def with_defects(
     share = plainly.groupby(JUDGED)[["lost", "n"]].sum().eval("lost / n")
     values = rated.groupby(JUDGED)["released"].agg(["nunique", "count"])
     same = values.eval("nunique == 1 and count > 1")
-    who, twins = evaluators["evaluator"], duplicated(distances)
+    who = evaluators["evaluator"]
     found = evaluators.assign(
-        duplicate_of=[twins.get(name, "") for name in who],
+        duplicate_of=who.map(duplicated(distances)).fillna("").astype("str"),
         broken=who.map(share.groupby("evaluator").max()),
         constant=who.map(same.groupby("evaluator").any()).eq(True),
     )
@@ -128,10 +128,9 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
         the confidence in the own text, and one minus it; `r_released` and `r_corrected`,
         correlation with the rows of the random run.
     """
-    rows = pairs[pairs["task"].eq("preference")]
-    stored, own = rows["released"], _own(rows)
-    as_own, as_inverse = ((stored - of).abs().lt(SAME) for of in (own, 1 - own))
-    rows = rows.assign(own=own, as_own=as_own, as_inverse=as_inverse)
+    rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
+    rows["as_own"] = (rows["released"] - rows["own"]).abs().lt(SAME)
+    rows["as_inverse"] = (rows["released"] - (1 - rows["own"])).abs().lt(SAME)
     swapped = rows[rows["variant"].eq("labels-swapped") & rows["own"].notna()]
     if swapped.empty:
         return pd.DataFrame(columns=SWAPPED)

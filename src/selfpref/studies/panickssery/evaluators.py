@@ -124,8 +124,9 @@ def duplicated(distances: pd.DataFrame) -> dict[str, str]:
     Returns:
         By judge, the other name.
     """
-    same = distances.loc[distances["distance"].lt(ONE_MODEL), ["one", "two"]]
-    return dict([*same.values.tolist(), *same[["two", "one"]].values.tolist()])
+    same = distances[distances["distance"].lt(ONE_MODEL)]
+    one, two = same["one"], same["two"]
+    return dict(zip([*one, *two], [*two, *one], strict=True))
 
 
 def writer(name: str) -> str:

@@ -60,8 +60,9 @@ from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
 TASKS = ("recognition", "preference")
-KEY = ["dataset", "evaluator", "other", "task", "variant", "item_id", "repeat"]
-CELL = ["dataset", "evaluator", "other", "task", "convention"]
+JUDGE = ["dataset", "evaluator"]
+KEY = [*JUDGE, "other", "task", "variant", "item_id", "repeat"]
+CELL = [*JUDGE, "other", "task", "convention"]
 MEAN = ["mean", "se", "lo", "hi", "n"]
 # What one answer says.
 SAID = ["confidence", "undivided", "first", "mass", "choice"]
@@ -72,7 +73,7 @@ AMBIGUOUS = ("first", "second")
 _AGREED = {4.0: "own", 0.0: "other", 3.0: "first", 1.0: "second"}
 LABELS = "labels-"
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
-ORACLE = ["dataset", "evaluator", "wording", "quantity", *MEAN]
+ORACLE = [*JUDGE, "wording", "quantity", *MEAN]
 # By the sides of ½ of both wordings; any other is unclear.
 PATTERNS = {
     (1, 1): "favours its own",
@@ -82,7 +83,7 @@ PATTERNS = {
 }
 # A mean so close to ½ is ½, however narrow its interval.
 AT_HALF = 0.005
-_PAIR = ["dataset", "evaluator", "other", "item_id", "repeat", "cluster", "convention"]
+_PAIR = [*JUDGE, "other", "item_id", "repeat", "cluster", "convention"]
 
 
 def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) -> pd.DataFrame:
@@ -93,8 +94,7 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
     leads, worse, choice = first.eq(own), rows["task"].eq("inferiority"), rows["choice"]
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = (one / (one + two)).where(status.eq("ok"))
+    share = (one / (one + two)).where(status.eq("ok"))
     named = (choice.eq(own) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
     answers = rows.assign(
         dataset=data_set(rows["item_id"]),
@@ -269,7 +269,7 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
     kept = rows["ordering"]
     shares = {name: kept.eq(name).where(kept.notna()).astype(float) for name in ORDERINGS}
     rows = rows.assign(**shares, thresholded=decide(rows["value"].to_numpy(), 0.5), n=kept.notna())
-    by = ["dataset", "evaluator", "task", "convention"]
+    by = [*JUDGE, "task", "convention"]
     grouped = rows.groupby(by)
     found = grouped[list(ORDERINGS)].mean()
     found = found.assign(
@@ -308,10 +308,10 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
         none: the plain question to the same judges), `convention, mean, se, lo, hi, n, ambiguous,
         orders`. With one order, `mean` holds the position bias in full.
     """
-    by = ["dataset", "evaluator", "other", "labels", "convention"]
+    by = [*JUDGE, "other", "labels", "convention"]
     labelled = pairs["variant"].astype("str").str.startswith(LABELS)
     plainly = pairs["variant"].eq("plain") & pairs["task"].eq("preference")
-    saw = labelled.groupby([pairs[name] for name in by[:2]]).transform("any")
+    saw = labelled.groupby([pairs[name] for name in JUDGE]).transform("any")
     rows = by_convention(pairs[labelled | (plainly & saw)])
     kind = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
     rows = pooled(rows.assign(labels=kind))
@@ -352,7 +352,7 @@ def wordings(both: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     Returns:
         `dataset, evaluator, other, convention, quantity, mean, se, lo, hi, n`.
     """
-    by = ["dataset", "evaluator", "other", "convention", "quantity"]
+    by = [*JUDGE, "other", "convention", "quantity"]
     return means(pooled(both), by, bootstrap, "inverted")
 
 
@@ -368,14 +368,13 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `dataset, evaluator, prefer, worse, mean, n, pattern`.
     """
-    by = ["dataset", "evaluator"]
     whole = found[found["other"].eq("all")].sort_values("convention", ascending=False)
-    one = whole.drop_duplicates([*by, "quantity"])
+    one = whole.drop_duplicates([*JUDGE, "quantity"])
     off = (one["mean"] - 0.5).abs().gt(AT_HALF)
     one = one.assign(side=(one["lo"].gt(0.5) & off).astype(int) - (one["hi"].lt(0.5) & off))
     quantities = [*WORDINGS.values(), "mean"]
     means, n, sides = (
-        one.pivot(index=by, columns="quantity", values=name).reindex(columns=quantities)
+        one.pivot(index=JUDGE, columns="quantity", values=name).reindex(columns=quantities)
         for name in ("mean", "n", "side")
     )
     both = sides[quantities[:2]].itertuples(index=False, name=None)
@@ -410,7 +409,7 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
         "excess": confidence - deserved,
         "agreement": np.where(better == 0, np.nan, right),
     }
-    known = ["dataset", "evaluator", "cluster", "wording"]
+    known = [*JUDGE, "cluster", "wording"]
     rows = rows.assign(wording=rows["task"].astype("str").map(WORDINGS), **values)
     whole = rows.melt(known, list(values), "quantity")
     by = ORACLE[:4]

@@ -88,11 +88,8 @@ LABELS, GRADES = ["1", "2"], ["1", "2", "3", "4", "5"]
 # Choices are places in what is offered: the text read first, the second, a tie, nobody.
 TIED, NOBODY = 2, 3
 ORDERS = {"forward": ["own", "other"], "backward": ["other", "own"]}
-# The variant of each condition of labels, and the word of the raw file for it.
+# The variant of each condition of labels.
 CONDITIONS = {"correct": "labels-correct", "wrong": "labels-swapped", "random": "labels-random"}
-RAW = {"correct": "correct", "wrong": "incorrect", "random": "random"}
-# What is asked about a pair, as the fields have it.
-QUESTIONS = ("detection", "comparison")
 FINDINGS = "article of the other data set", "article that the judge was tuned on"
 PAIR, TEXT = ["item_id", "other"], ["item_id", "responder"]
 
@@ -220,13 +217,16 @@ def _lists(values: Floats, kept: npt.ArrayLike) -> list[list[float] | None]:
 
 def _questions(file: Released) -> list[tuple[str, str, str, list[str]]]:
     """What a file asked: task, variant, the field of the score, those of the answers by order."""
-    detected, compared = ([f"{order}_{word}" for order in ORDERS] for word in QUESTIONS)
     if file.kind == "raw-labels":
-        raw = CONDITIONS.items()
-        return [("preference", variant, name, [f"{RAW[name]}_label"]) for name, variant in raw]
+        return [
+            ("preference", variant, name, [f"{name.replace('wrong', 'incorrect')}_label"])
+            for name, variant in CONDITIONS.items()
+        ]
     task = "inferiority" if file.kind == "worse" else "preference"
+    compared = [f"{order}_comparison" for order in ORDERS]
     asked = [(task, CONDITIONS.get(file.condition, "plain"), "self_preference", compared)]
     if file.kind == "pairwise":
+        detected = [f"{order}_detection" for order in ORDERS]
         asked.append(("recognition", "plain", "detection_score", detected))
     return asked
 
