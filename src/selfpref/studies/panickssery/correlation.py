@@ -76,15 +76,14 @@ def line(sums: Floats, places: Floats) -> Floats:
         `[..., 3 + places]`.
     """
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cross, square_x, square_y = xy - x * y / n, xx - x**2 / n, yy - y**2 / n
-        # What rounding leaves where all points are one.
-        square_x, square_y = (np.where(s > 1e-12, s, np.nan) for s in (square_x, square_y))
-        slope = cross / square_x
-        r = cross / np.sqrt(square_x * square_y)
-        intercept = (y - slope * x) / n
-        on_line = (intercept + slope * x for x in places)
-        return np.stack([r, slope, intercept, *on_line], axis=-1)
+    cross, square_x, square_y = xy - x * y / n, xx - x**2 / n, yy - y**2 / n
+    # What rounding leaves where all points are one.
+    square_x, square_y = (np.where(s > 1e-12, s, np.nan) for s in (square_x, square_y))
+    slope = cross / square_x
+    r = cross / np.sqrt(square_x * square_y)
+    intercept = (y - slope * x) / n
+    on_line = (intercept + slope * x for x in places)
+    return np.stack([r, slope, intercept, *on_line], axis=-1)
 
 
 def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:

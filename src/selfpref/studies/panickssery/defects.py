@@ -154,8 +154,8 @@ def fills(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = plain(pairs[pairs["released"].notna()])
     filled, stored = rows["status"].isin(BROKEN), rows["released"]
-    half, without = filled & stored.eq(0.5), stored.mask(filled)
-    rows = rows.assign(filled=filled, at_half=half, without=without)
+    at_half = filled & stored.eq(0.5)
+    rows = rows.assign(filled=filled, at_half=at_half, without=stored.mask(filled))
     grouped = rows.groupby(JUDGED)
     table = grouped[["filled", "at_half"]].sum().assign(n=grouped.size())
     table = table.join(grouped[["released", "without"]].mean())

@@ -61,7 +61,7 @@ def described(section: Panickssery, judges: Iterable[str], responders: set[str])
         if tuning is not None:
             # Beside the own summaries stand those of the others, in two orders.
             examples = 2 * (len(responders) - 1) * tuning.articles
-            variant = f"{tuning.variant}{'-replay' * bool(tuning.replay)}"
+            variant = tuning.variant + "-replay" * bool(tuning.replay)
             told = (tuning.on, variant, examples, tuning.articles)
         rows.append((name, own, *told))
     others = from_names({*judges} - named.keys())
@@ -108,8 +108,8 @@ def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
         gap = (wide[one] - wide[two]).abs()
         found.append((one, two, gap.mean(), gap.count()))
     table = pd.DataFrame(found, columns=["one", "two", "distance", "n"])
-    table = table[table["n"].gt(0)]
-    return table.sort_values(["distance", "one", "two"], ignore_index=True)
+    order = ["distance", "one", "two"]
+    return table[table["n"].gt(0)].sort_values(order, ignore_index=True)
 
 
 def duplicated(distances: pd.DataFrame) -> dict[str, str]:

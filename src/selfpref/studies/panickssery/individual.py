@@ -40,7 +40,7 @@ def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame)
     rows = ratings[ratings["task"].isin(TASKS) & ratings["variant"].eq("plain")]
     rows = rows[rows["judge"].isin(evaluators["evaluator"])].reset_index(drop=True)
     kept = held_out(rows["item_id"], rows["judge"], items, evaluators)
-    named = {
+    made = {
         "dataset": data_set(rows["item_id"]),
         "evaluator": rows["judge"],
         "family": rows["judge"].map(evaluators.set_index("evaluator")["family"]),
@@ -48,7 +48,7 @@ def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame)
         "task": rows["task"],
         "cluster": rows["item_id"].map(items.set_index("item_id")["cluster"]),
     }
-    return pd.DataFrame(named, dtype="category").assign(
+    return pd.DataFrame(made, dtype="category").assign(
         held_out=kept,
         score=rows["score"].where(rows["status"].eq("ok") & kept),
         released=rows["stored"],

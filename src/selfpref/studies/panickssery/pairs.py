@@ -315,9 +315,8 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     rows = by_convention(pairs[labelled | (plainly & saw)])
     kind = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
     rows = pooled(rows.assign(labels=kind))
-    orders = rows.groupby(by)["orders"].max().reset_index()
     found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
-    return found.merge(orders.astype(dict.fromkeys(by, "str")), on=by, how="left")
+    return found.assign(orders=rows.groupby(by)["orders"].max().to_numpy())
 
 
 # --- the question turned round, and what a preference deserves

@@ -323,11 +323,11 @@ def _recognition(frame: pd.DataFrame) -> pd.DataFrame:
 def _quality(frame: pd.DataFrame) -> pd.DataFrame:
     """The ratings of a file of quality scores."""
     grades, told = _by_label(frame["scores"], GRADES)
-    ok, known = told["status"].eq("ok"), told["status"].ne("failed")
+    mean = grades @ np.arange(1, 6) / told["mass"]
     return frame[TEXT].assign(
-        score=(grades @ np.arange(1, len(GRADES) + 1) / told["mass"]).where(ok),
+        score=mean.where(told["status"].eq("ok")),
         stored=_numbers(frame, "score"),
-        distribution=_lists(grades, known),
+        distribution=_lists(grades, told["status"].ne("failed")),
         **told,
     )
 
