@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from study_frames import equal
 
-from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.params import Articles
 from selfpref.studies.panickssery.read import articles
@@ -21,23 +20,16 @@ MINE = {"id": 7, "article": "Rain fell. Roads closed.", "summaries": {"lead": '"
 @pytest.fixture
 def read(tmp_path, monkeypatch):
     """Read a set of the Hub that holds the rows, pinned by a file."""
-    pinned = {"repository": "owner/set", "revision": "0123abcd", "split": "train"}
+    source = tmp_path / "set.csv"
+    source.write_text("repository,revision,split\nowner/set,0123abcd,train\n")
 
     def reading(reader, count, rows, schema=None):
-        more = {"configuration": "3.0.0"} if reader == "cnn-dailymail" else {}
-
-        def load(name, part, revision, split, cache_dir):
-            assert ([name, revision, split], part) == (
-                [*pinned.values()],
-                more.get("configuration"),
-            )
-            return datasets.Dataset.from_pandas(
-                pd.DataFrame(rows, columns=COLUMNS[schema or reader])
-            )
+        def load(*asked, **more):
+            frame = pd.DataFrame(rows, columns=COLUMNS[schema or reader])
+            return datasets.Dataset.from_pandas(frame)
 
         monkeypatch.setattr(datasets, "load_dataset", load)
-        pd.DataFrame([pinned | more]).to_csv(tmp_path / "set.csv", index=False)
-        return articles.read("news", entry(reader, count), tmp_path / "set.csv")
+        return articles.read("news", entry(reader, count), source)
 
     return reading
 
@@ -55,12 +47,10 @@ def indexed(found):
 )
 def test_articles_become_items_with_the_persons_summaries(read, reader, summary):
     found = read(reader, 5, ROWS)
-    for name in ("items", "responses"):
-        tables.validate(found[name], name, "news")
     assert indexed(found) == [*range(5)]
-    numbers = found["items"]["item_id"].str.removeprefix("news/id")
-    asked = [[{"role": "user", "content": f"Article {number}."}] for number in numbers]
-    assert found["items"]["messages"].tolist() == asked
+    numbers = [*found["items"]["item_id"].str.removeprefix("news/id")]
+    asked = [{"role": "user", "content": f"Article {numbers[3]}."}]
+    assert found["items"]["messages"][3] == asked
     wanted = [("human", summary.format(n)) for n in numbers]
     equal(found["responses"], "responder text", *wanted)
     # The same are drawn whatever the order of the set.

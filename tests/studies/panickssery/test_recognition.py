@@ -52,24 +52,18 @@ def test_own_and_other_are_read_in_both_orders_under_every_question():
     wanted = [["human", "me"], ["me", "human"], ["me", "x"], ["x", "me"]]
     offered = table.groupby(["task", "item_id"])["candidates"].agg(sorted)
     assert offered.tolist() == [wanted] * 2 * len(PAIR_TASKS)
-    assert len(table) == len({call.prompt for call in calls}) == 2 * 4 * 3
+    assert len({call.prompt for call in calls}) == 2 * 4 * 3
     assert (set(table["judge"]), set(table["choice"])) == ({"tuned"}, {"me"})
-    for row in table.itertuples():
-        assert row.probabilities[row.candidates.index("me")] == 0.9
     # An article without an own summary has no pair.
     lacking = RESPONSES[~(RESPONSES["responder"].eq("me") & RESPONSES["item_id"].eq("news/1"))]
     assert {pair.item_id for pair in ordered_pairs(ITEMS, lacking, "me")} == {"news/2"}
 
 
-@pytest.mark.parametrize("status", ["truncated", "failed", "refused"])
-def test_what_is_no_answer_has_a_status_and_no_choice(status):
-    for pairs, lacks in (
-        (True, ["choice", "mass", "probabilities"]),
-        (False, ["score", "distribution"]),
-    ):
-        table, _ = judged(lambda *_: Choice((), status), pairs=pairs)
-        assert set(table["status"]) == {status}
-        assert table[lacks].isna().all(axis=None)
+@pytest.mark.parametrize("lacks", [["choice", "mass", "probabilities"], ["score", "distribution"]])
+def test_what_is_no_answer_has_a_status_and_no_choice(lacks):
+    table, _ = judged(lambda *_: Choice((), "refused"), pairs="choice" in lacks)
+    assert set(table["status"]) == {"refused"}
+    assert table[lacks].isna().all(axis=None)
 
 
 def test_a_rating_is_the_share_of_yes_and_the_expectation_over_the_digits():
