@@ -23,12 +23,9 @@ def read(tmp_path, monkeypatch):
     source = tmp_path / "set.csv"
     source.write_text("repository,revision,split\nowner/set,0123abcd,train\n")
 
-    def reading(reader, count, rows, schema=None):
-        def load(*asked, **more):
-            frame = pd.DataFrame(rows, columns=COLUMNS[schema or reader])
-            return datasets.Dataset.from_pandas(frame)
-
-        monkeypatch.setattr(datasets, "load_dataset", load)
+    def reading(reader, count, rows):
+        held = datasets.Dataset.from_pandas(pd.DataFrame(rows, columns=COLUMNS[reader]))
+        monkeypatch.setattr(datasets, "load_dataset", lambda *asked, **more: held)
         return articles.read("news", entry(reader, count), source)
 
     return reading
@@ -64,8 +61,6 @@ def test_empty_texts_are_left_out_and_counted_and_too_few_articles_refused(read)
     assert found["audit"][["rows", "affected"]].values.tolist() == [[5, 2]]
     with pytest.raises(SelfprefError, match=r"4 articles asked for, 3 there; lower .*sets\.news"):
         read("xsum", 4, rows)
-    with pytest.raises(SelfprefError, match="no column 'article'"):
-        read("cnn-dailymail", 3, rows, "xsum")
 
 
 @pytest.mark.parametrize(
@@ -85,17 +80,15 @@ def test_what_only_tells_how_a_summary_was_asked_for_goes(reader, text, expected
     assert articles.clean(text, reader) == articles.clean(expected, reader) == expected
 
 
-def mine(folder, *records, count=2):
+def mine(folder, *records):
     path = folder / "mine.jsonl"
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    return articles.read_own("mine", entry(count=count), path)
+    return articles.read_own("mine", entry(), path)
 
 
 def test_a_users_articles_are_items_and_their_summaries_responses(tmp_path):
     found = mine(tmp_path, MINE, {"id": "b", "article": "A ferry runs."}, {"id": ""})
     assert list(found["items"]["item_id"]) == ["mine/7", "mine/b"]
-    assert found["items"]["messages"].iloc[0][0]["content"] == "Rain fell. Roads closed."
-    assert indexed(found) == [0, 1]
     # One sentence, as of XSum, without the quotation marks around it.
     equal(found["responses"], "item_id responder text", ("mine/7", "lead", "Rain fell."))
     for more, told in (
@@ -104,5 +97,3 @@ def test_a_users_articles_are_items_and_their_summaries_responses(tmp_path):
     ):
         with pytest.raises(SelfprefError, match=told):
             mine(tmp_path, MINE, {"id": "b", **more})
-    with pytest.raises(SelfprefError, match=r"3 articles asked for, 1 there; lower panickssery"):
-        mine(tmp_path, MINE, count=3)

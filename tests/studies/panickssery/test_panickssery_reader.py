@@ -1,6 +1,7 @@
 """The reader of Panickssery et al.: every rule on hand-written rows, every error with its words."""
 
 import json
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,17 +24,15 @@ LLAMA, GPT4 = "results/xsum/llama_results.json", "results/{}/gpt4_results.json"
 RECOGNITION = "individual_setting_results/recognition_results/xsum/{}_results.json"
 
 
-SUMMARIES = {source: {key: f"{source} on {key}" for key in "abcdef"} for source in SOURCES}
-
-
 @pytest.fixture
 def read(tmp_path, monkeypatch):
     """Read files of rows beside the summaries, every table validated."""
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
 
-    def reading(found, judges=None, base=("xsum", "cnn")):
-        for name, texts in SUMMARIES.items():
-            found |= {f"summaries/{of}/{of}_train_{name}_responses.json": texts for of in base}
+    def reading(found, judges=None):
+        for name, of in product(SOURCES, ("xsum", "cnn")):
+            texts = {key: f"{name} on {key}" for key in "abcdef"}
+            found[f"summaries/{of}/{of}_train_{name}_responses.json"] = texts
         files = {path: json.dumps(rows) for path, rows in found.items()}
         source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
         made = panickssery.read("set", entry("panickssery", "panickssery", judges), source)
@@ -44,19 +43,20 @@ def read(tmp_path, monkeypatch):
 
 def llama(key, forward, backward=(0.125, 0.5)):
     """A row of Llama: recognition as given, preference of little interest."""
-    given = {"forward_detection": forward, "backward_detection": backward}
-    given |= dict.fromkeys(("forward_comparison", "backward_comparison"), (0.5, 0.4))
-    row = PAIR | dict.fromkeys(given, "1") | {"self_preference": 0.5, "detection_score": 0.25}
-    for name, pair in given.items():
-        row[f"{name}_output"] = pair and dict(zip("12", pair, strict=False))
-    return row | {"key": key}
+    row = {"key": key, "model": "human", "self_preference": 0.5, "detection_score": 0.25}
+    for order, pair in (("forward", forward), ("backward", backward)):
+        row[f"{order}_detection_output"] = pair and dict(zip("12", pair, strict=True))
+        row[f"{order}_comparison_output"] = {"1": 0.5, "2": 0.4}
+    return row
 
 
 def gpt(**more):
-    row = PAIR | {"forward_detection": "1", "forward_detection_probability": 0.875}
-    row |= {"backward_detection": "1", "detection_score": 0.6, "forward_comparison": "2"}
-    row |= {"forward_comparison_probability": 0.75, "backward_comparison": "2"}
-    return row | {"backward_comparison_probability": 0.625, "self_preference": 0.4375} | more
+    """A row of GPT: the likeliest tokens."""
+    row = PAIR | {"self_preference": 0.4375, "detection_score": 0.6, "backward_detection": "1"}
+    row |= {"forward_detection": "1", "forward_detection_probability": 0.875}
+    for order, p in (("forward", 0.75), ("backward", 0.625)):
+        row |= {f"{order}_comparison": "2", f"{order}_comparison_probability": p}
+    return row | more
 
 
 def of(rows, *columns, **chosen):
@@ -81,12 +81,12 @@ def findings(audit, ending):
 
 def test_an_article_is_an_item_with_its_index_and_five_responses_of_judges_that_are_known(read):
     files = {LLAMA: [llama("a", (0.6, 0.2))], GPT4.format("xsum"): [gpt()]}
-    found = read(files, ["llama"], base=["xsum"])
+    found = read(files, ["llama"])
     items = of(found["items"], "item_id", "cluster", "metadata")
-    assert items[2] == ["xsum/c", "xsum/c", '{"index": 2}']
+    assert ["xsum/c", "xsum/c", '{"index": 2}'] in items
     texts = of(found["responses"], "item_id", "responder", "text")
     assert ["xsum/c", "gpt4", "gpt4 on c"] in texts
-    assert (len(items), len(texts)) == (6, 6 * 5)
+    assert (len(items), len(texts)) == (2 * 6, 2 * 6 * 5)
     assert set(found["verdicts"]["judge"]) == {"llama"}
     with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'gpt5' is unknown; choose of"):
         read(files, judges=["gpt5"])
@@ -140,8 +140,9 @@ def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(
 
 
 def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
-    row = PAIR | {"forward_comparison": "1", "forward_probability": 0.75, "self_preference": 0.6}
-    row |= {"backward_comparison": "1", "backward_probability": 0.625}
+    row = PAIR | {"self_preference": 0.6}
+    for order, p in (("forward", 0.75), ("backward", 0.625)):
+        row |= {f"{order}_comparison": "1", f"{order}_probability": p}
     path = "label_results/{}_label_results/xsum/{}_results.json"
     raw = PAIR | {"random_labels": ["human", "llama"]}
     outputs = {"correct": (0.5, 0.25), "incorrect": (0.25, 0.5), "random": (0.125, 0.5)}
@@ -149,10 +150,14 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     single = [PAIR | {"self_preference": 0.75}, {"key": "z", "model": "gpt4"}]
     random = [row | {"key": "b", "random_labels": ["human", "gpt4"]}]
     random += [row | {"random_labels": ["gpt4", "human"]}]
-    made = {("correct", "gpt4"): [row], ("wrong", "gpt4"): [row], ("random", "gpt4"): random}
-    made |= {("correct", "llama"): single, ("random", "llama"): single[:1] * 4}
-    files = {path.format(*names): rows for names, rows in made.items()}
-    files |= {"label_results/raw_llama_label_results/xsum_label_llama_raw.json": [raw]}
+    files = {
+        path.format("correct", "gpt4"): [row],
+        path.format("wrong", "gpt4"): [row],
+        path.format("random", "gpt4"): random,
+        path.format("correct", "llama"): single,
+        path.format("random", "llama"): single[:1] * 4,
+        "label_results/raw_llama_label_results/xsum_label_llama_raw.json": [raw],
+    }
     found = read(files)
     verdicts = found["verdicts"]
     of_gpt = verdicts[verdicts["judge"].eq("gpt4")]
