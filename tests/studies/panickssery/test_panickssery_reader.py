@@ -20,6 +20,7 @@ NAN = np.nan
 SOURCES = ("human", "claude", "gpt35", "gpt4", "llama")
 PAIR = {"key": "a", "model": "human"}
 FOREIGN = {"read": 0, "article of the other data set": 1}
+SEEN = {"read": 0, "article that the judge was tuned on": 2}
 LLAMA, GPT4 = "results/xsum/llama_results.json", "results/{}/gpt4_results.json"
 RECOGNITION = "individual_setting_results/recognition_results/xsum/{}_results.json"
 
@@ -81,13 +82,18 @@ def findings(audit, ending):
 
 def test_an_article_is_an_item_with_its_index_and_five_responses_of_judges_that_are_known(read):
     files = {LLAMA: [llama("a", (0.6, 0.2))], GPT4.format("xsum"): [gpt()]}
-    found = read(files, ["llama"])
+    tuned = "results/{}/xsum_2_ft_gpt35_results.json"
+    files |= {tuned.format(name): [gpt(key=key) for key in "abc"] for name in ("xsum", "cnn")}
+    found = read(files, ["llama", "xsum_2_ft_gpt35"])
     items = of(found["items"], "item_id", "cluster", "metadata")
     assert ["xsum/c", "xsum/c", '{"index": 2}'] in items
     texts = of(found["responses"], "item_id", "responder", "text")
     assert ["xsum/c", "gpt4", "gpt4 on c"] in texts
     assert (len(items), len(texts)) == (2 * 6, 2 * 6 * 5)
-    assert set(found["verdicts"]["judge"]) == {"llama"}
+    assert set(found["verdicts"]["judge"]) == {"llama", "xsum_2_ft_gpt35"}
+    # Articles that a judge was tuned on are counted.
+    for name, told in {"xsum": SEEN, "cnn": {"read": 0}}.items():
+        assert findings(found["audit"], tuned.format(name)) == told
     with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'gpt5' is unknown; choose of"):
         read(files, judges=["gpt5"])
 
@@ -181,15 +187,6 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     # An article of the other data set is a verdict that failed.
     assert of(verdicts, "status", item_id="xsum/z") == [["failed"]]
     assert findings(found["audit"], path.format("correct", "llama")) == FOREIGN
-
-
-def test_articles_that_a_judge_was_tuned_on_are_counted(read):
-    path = "results/{}/xsum_2_ft_gpt35_results.json"
-    rows = [gpt(key=key) for key in "abc"]
-    audit = read({path.format(name): rows for name in ("xsum", "cnn")})["audit"]
-    told = {"read": 0, "article that the judge was tuned on": 2}
-    assert findings(audit, path.format("xsum")) == told
-    assert findings(audit, path.format("cnn")) == {"read": 0}
 
 
 def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(read):
