@@ -54,6 +54,7 @@ the other data set's articles as well, which have no answer here: they failed.
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -159,12 +160,12 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
             told.append((file.path, "read", len(frame), 0))
             for finding, n in zip(FINDINGS, (place.isna().sum(), seen.sum()), strict=True):
                 told += [(file.path, finding, len(frame), n)] * bool(n)
+            frame = frame.rename(columns={"target_model": "responder", "model": "other"})
             frame = frame.assign(item_id=f"{file.dataset}/" + frame["key"], own=judge["family"])
             if file.kind in RATED:
-                rated = RATED[file.kind](frame.rename(columns={"target_model": "responder"}))
+                rated = RATED[file.kind](frame)
                 parts["ratings"].append(rated.assign(judge=file.evaluator, task=file.kind))
                 continue
-            frame = frame.rename(columns={"model": "other"})
             if file.kind == "labels" and file.evaluator in single:
                 stored = frame.drop_duplicates(PAIR).set_index(PAIR)["self_preference"]
                 scores[file.dataset].append(stored.rename(file.condition))
@@ -206,10 +207,9 @@ def _by_label(values: pd.Series, labels: list[str]) -> tuple[Floats, pd.DataFram
     return shares, pd.DataFrame({"mass": mass, "status": status}, values.index)
 
 
-def _lists(values: Floats, kept: npt.ArrayLike) -> list[list[float] | None]:
+def _lists(values: Floats, kept: Iterable[bool]) -> list[list[float] | None]:
     """A column of lists from `[rows, values]`, missing where not kept."""
-    rows = zip(values.tolist(), np.asarray(kept), strict=True)
-    return [row if known else None for row, known in rows]
+    return [row if known else None for row, known in zip(values.tolist(), kept, strict=True)]
 
 
 # --- pairs

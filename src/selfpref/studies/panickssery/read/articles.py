@@ -92,12 +92,12 @@ def article_tables(dataset: str, entry: Articles, source: Path, found: Sequence[
             f"{source}: {entry.articles} articles asked for, {len(found)} there; lower "
             f"panickssery.datasets.{dataset}.articles"
         )
+    ids = [f"{dataset}/{one.id}" for one in found]
     said = [
-        (f"{dataset}/{one.id}", author, clean(text, entry.kind))
-        for one in found
+        (item, author, clean(text, entry.kind))
+        for item, one in zip(ids, found, strict=True)
         for author, text in one.summaries.items()
     ]
-    ids = [f"{dataset}/{one.id}" for one in found]
     items = article_items(dataset, ids, [one.article for one in found])
     return {"items": items, "responses": written(said, STUDY.name)}
 
