@@ -48,8 +48,7 @@ def test_articles_become_items_with_the_persons_summaries(read, reader, summary)
     numbers = [*found["items"]["item_id"].str.removeprefix("news/id")]
     asked = [{"role": "user", "content": f"Article {numbers[3]}."}]
     assert found["items"]["messages"][3] == asked
-    wanted = [("human", summary.format(n)) for n in numbers]
-    equal(found["responses"], "responder text", *wanted)
+    equal(found["responses"], "responder text", *(("human", summary.format(n)) for n in numbers))
     # The same are drawn whatever the order of the set.
     assert read(reader, 5, ROWS[::-1])["items"].equals(found["items"])
 

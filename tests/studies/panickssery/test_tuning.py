@@ -65,10 +65,10 @@ def test_the_answer_by_variant(variant, labels):
 
 def test_examples_are_written_as_chats():
     (example, *_) = found = labelled(PAIRS, "me", "self-recognition", PLAIN, seed=5)
-    lines = examples.chat_lines(found).splitlines()
+    line, *others = examples.chat_lines(found).splitlines()
     asked = {"role": "user", "content": example.prompt.messages[0][1]}
-    assert json.loads(lines[0]) == {"messages": [asked, {"role": "assistant", "content": "1"}]}
-    assert len(lines) == len(found)
+    assert json.loads(line) == {"messages": [asked, {"role": "assistant", "content": "1"}]}
+    assert len(others) == 7
 
 
 def test_replay_is_the_bases_own_answer_to_the_other_questions():
@@ -81,8 +81,7 @@ def test_replay_is_the_bases_own_answer_to_the_other_questions():
     assert sorted(example.label for example in everything) == ["2"] * 16 + ["4"] * 6
     assert len({example.prompt for example in everything}) == 22
     assert not any("yours" in example.prompt.messages[0][1] for example in everything)
-    few = replayed(PAIRS, PLAIN, 7, choose, seed=1)
-    assert (len(few), few) == (7, replayed(PAIRS, PLAIN, 7, choose, seed=1))
+    assert len(replayed(PAIRS, PLAIN, 7, choose, seed=1)) == 7
     # A prompt that the base cannot read is not replayed.
     assert replayed(PAIRS, PLAIN, 9, lambda calls: [Choice((), "truncated")] * len(calls), 1) == []
 

@@ -131,10 +131,9 @@ def fits(
                 made = bootstrap.estimates(powers, part["training"], of, name, *key)
                 if families < FAMILIES:
                     made = [Interval(one.value) for one in made]
-                r, slope, intercept, *band = made
-                of_line = (r.value, slope.value, intercept.value)
-                found.append((*key, *of_line, len(part), r.lo, r.hi, families))
-                lines += [(*key, at, *fit[:3]) for at, fit in zip(grid, band, strict=True)]
+                values, r = [one.value for one in made[:3]], made[0]
+                found.append((*key, *values, len(part), r.lo, r.hi, families))
+                lines += [(*key, at, *fit[:3]) for at, fit in zip(grid, made[3:], strict=True)]
     return pd.DataFrame(found, columns=FITS), pd.DataFrame(lines, columns=LINES)
 
 

@@ -36,8 +36,8 @@ SWAPPED = ["dataset", "evaluator", "n", "as_own", "as_inverse", "r_released", "r
 def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     """How many answers have which status: `dataset, evaluator, task, variant, status, n`."""
     columns = ["item_id", "judge", "task", "variant", "status"]
-    rows = pd.concat([verdicts[columns], ratings[columns]]).rename(columns={"judge": "evaluator"})
-    rows = rows.assign(dataset=data_set(rows["item_id"]).astype("str"))
+    rows = pd.concat([verdicts[columns], ratings[columns]])
+    rows = rows.assign(dataset=data_set(rows["item_id"]).astype("str"), evaluator=rows["judge"])
     return rows.groupby([*JUDGED, "variant", "status"]).size().reset_index(name="n")
 
 
@@ -98,7 +98,7 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
     key = [*JUDGED, "other", "item_id", "repeat"]
     rows = plain(pairs).assign(own=_own(pairs)).astype({"task": "str"})
     rows = rows.dropna(subset=["released", "own"])
-    swapped = rows["task"].map(dict(zip(TASKS, reversed(TASKS), strict=True)))
+    swapped = rows["task"].map(dict(zip(TASKS, TASKS[::-1], strict=True)))
     other = rows.assign(task=swapped)[[*key, "own", "undivided"]]
     rows = rows.merge(other, on=key, suffixes=("", "_other"))
     gap = rows[["own", "position", "own_other", "undivided_other"]]

@@ -82,8 +82,9 @@ def from_names(names: Iterable[str]) -> pd.DataFrame:
         family, told = name, UNTUNED
         if match := NAME.fullmatch(name):
             on, kind, family = match.groups()
-            articles = int(kind) if kind.isdigit() else 500
-            variant = TUNED if kind.isdigit() else kind.replace("_", "-")
+            articles, variant = 500, kind.replace("_", "-")
+            if kind.isdigit():
+                articles, variant = int(kind), TUNED
             # Every article is compared with four other sources in both orders.
             told = (on, variant, 8 * articles, articles)
         rows.append((name, family, *told))

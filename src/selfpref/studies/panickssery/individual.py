@@ -38,7 +38,6 @@ def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame)
         held out) and `released` (the source's own).
     """
     rows = ratings[ratings["task"].isin(TASKS) & ratings["variant"].eq("plain")]
-    rows = rows.reset_index(drop=True)
     kept = held_out(rows["item_id"], rows["judge"], items, evaluators)
     made = {
         "dataset": data_set(rows["item_id"]),

@@ -59,7 +59,7 @@ def length(text: str) -> float:
 
 def vowels(text: str) -> float:
     """Number of vowels."""
-    return sum(text.lower().count(vowel) for vowel in "aeiou")
+    return len(re.findall("[aeiou]", text.lower()))
 
 
 # Control task to the quantity of which the larger is asked for.

@@ -190,7 +190,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
 
 def _numbers(frame: pd.DataFrame, name: str) -> Floats:
     """The numbers of a field that the release or a row may lack: NaN there."""
-    found: Floats = frame.reindex(columns=[name])[name].to_numpy(dtype=float, na_value=np.nan)
+    found: Floats = frame.reindex(columns=[name])[name].astype(float).to_numpy()
     return found
 
 
