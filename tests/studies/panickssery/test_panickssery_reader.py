@@ -112,7 +112,6 @@ def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
     backward = {key: [[0.125, 0.5], "llama", "ok", 0.25] for key in "abcde"}
     assert answers(found, "human|llama", task="recognition") == backward
     assert of(found, "mass", task="recognition", item_id="xsum/a") == [[0.625], [0.75]]
-    assert found["order_known"].all()
 
 
 def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(read):

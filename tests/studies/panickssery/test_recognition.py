@@ -36,7 +36,6 @@ def judged(rule, use=READ, pairs=True):
         table = asked.verdicts(ordered_pairs(ITEMS, RESPONSES, "me"))
         return tables.validate(table, "verdicts", "made"), model.calls
     table = tables.validate(asked.ratings(ITEMS, RESPONSES), "ratings", "made")
-    assert table.groupby("task").size().to_dict() == {"quality": 6, "recognition": 6}
     return table.groupby("task").first(), model.calls
 
 

@@ -1,7 +1,6 @@
 """What judges are tuned on, and the tuning of a very small Llama: in full and by LoRA."""
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -115,8 +114,7 @@ def test_tuning_learns_the_labels_and_leaves_an_ordinary_folder(base, tmp_path, 
     _, before = right(base())
     use = Training(method=method, rate=rate, epochs=30, batch=4, rank=4, alpha=16)
     losses = tune(base(), EXAMPLES, use, seed=1, folder=tmp_path / "tuned")
-    assert len(losses) == 30 * math.ceil(len(EXAMPLES) / 4)
-    # The folder is loaded like any other, LoRA's matrices are merged.
+    assert len(losses) == 30 * 2
     assert right(base("tuned"))[1] > 0.8 > before
     # Two runs give the same bytes.
     once, folders = use.model_copy(update={"epochs": 1}), [tmp_path / name for name in "ab"]
