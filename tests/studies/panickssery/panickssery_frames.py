@@ -51,23 +51,31 @@ def summarised(texts):
     return found, written(said, "panickssery")
 
 
-def verdict(first, second, pair, judge="me", task="preference", item_id="set/0", **more):
+def verdict(first, second, pair, item=0, **more):
     """One answer: probabilities of the text read first and second, the larger one chosen."""
-    row = {"study": "panickssery", "item_id": item_id, "judge": judge, "task": task}
-    row |= {"variant": "plain", "candidates": [first, second], "order_known": True, "repeat": 0}
-    row |= {"probabilities": pair, "mass": pair and sum(pair), "stored": None, "status": "ok"}
+    row = {
+        "study": "panickssery",
+        "item_id": f"set/{item}",
+        "judge": "me",
+        "task": "preference",
+        "variant": "plain",
+        "candidates": [first, second],
+        "probabilities": pair,
+        "mass": pair and sum(pair),
+        "status": "ok",
+    }
     if pair is not None:
         row["choice"] = "tie" if pair[0] == pair[1] else [first, second][pair[0] < pair[1]]
     return row | more
 
 
-def both(own_first, own_second, other="other", own="me", *said, **more):
+def both(own_first, own_second, other="other", **more):
     """Both orders of one pair; probabilities in presented order."""
-    orders = ((own, other, own_first), (other, own, own_second))
-    return [verdict(*order, *said, **more) for order in orders]
+    orders = (("me", other, own_first), (other, "me", own_second))
+    return [verdict(*order, **more) for order in orders]
 
 
 def paired(*rows, who=WHO, min_mass=0.0, count=4):
-    found = pd.DataFrame([row for part in rows for row in part])
+    found = tables.fill([row for part in rows for row in part], "verdicts")
     found = tables.validate(found, "verdicts", "here")
     return confidences(found, items(count), who, min_mass)

@@ -13,7 +13,7 @@ from selfpref.studies.panickssery import correlation, evaluators, individual, pa
 from selfpref.studies.panickssery.correlation import fits
 from selfpref.studies.panickssery.pairs import both_wordings, inverted, oracle, ordering, wordings
 
-NAN = np.nan
+NAN, TUNE = np.nan, "set_2_ft_me"
 PAIR = ([0.6, 0.2], [0.1, 0.4])
 OWN, OTHER = ([0.9, 0.1], [0.1, 0.9]), ([0.1, 0.9], [0.8, 0.2])
 FIRST, SECOND = ([0.9, 0.1], [0.7, 0.3]), ([0.2, 0.8], [0.3, 0.7])
@@ -22,10 +22,10 @@ CHOICES = both(None, None, **STORED)
 CHOICES = [row | {"choice": name} for row, name in zip(CHOICES, ("me", "other"), strict=True)]
 LOST = verdict("other", "me", None, status="failed", stored=0.5)
 # The mean share of both orders; the text read first had 3/4 and 1/5.
-WHOLE = {"dataset": "set", "other": "other", "own": "me", "ordering": "own", "orders": 2}
-WHOLE |= {"forward": 0.75, "backward": 0.8, "corrected": 0.775, "released": 0.11, "mass": 0.5}
-WHOLE |= {"position": 0.475, "undivided": 0.5, "held_out": True, "status": "ok"}
-TUNED = {"judge": "set_2_ft_me", "stored": 0.4}
+WHOLE = {"dataset": "set", "other": "other", "own": "me", "orders": 2, "ordering": "own"}
+WHOLE |= {"forward": 0.75, "backward": 0.8, "corrected": 0.775, "released": 0.11}
+WHOLE |= {"mass": 0.5, "position": 0.475, "undivided": 0.5, "held_out": True}
+TUNED = {"judge": TUNE, "stored": 0.4}
 LACKS = {"held_out": False, "corrected": NAN, "released": 0.4, "own": "me"}
 
 
@@ -45,8 +45,8 @@ LACKS = {"held_out": False, "corrected": NAN, "released": 0.4, "own": "me"}
         ([both(*OWN, **STORED)[0], CHOICES[1]], {"corrected": 0.7, "backward": NAN}),
         (both([0.006, 0.002], [0.1, 0.3]), {"status": "low-mass", "corrected": NAN}),
         # Articles that it was tuned on are left out of corrected alone; its base's texts are its.
-        (both(*PAIR, item_id="set/1", **TUNED), LACKS),
-        (both(*PAIR, item_id="set/2", **TUNED), LACKS | {"held_out": True, "corrected": 0.775}),
+        (both(*PAIR, item=1, **TUNED), LACKS),
+        (both(*PAIR, item=2, **TUNED), LACKS | {"held_out": True, "corrected": 0.775}),
     ],
 )
 def test_a_pair_is_one_row_by_its_answers_in_both_orders(rows, wanted):
@@ -58,16 +58,14 @@ def test_a_pair_is_one_row_by_its_answers_in_both_orders(rows, wanted):
 def test_means_and_orders_by_convention():
     judged = paired(
         both(*OWN, stored=0.4),
-        both(*OTHER, item_id="set/1"),
-        both(*FIRST, item_id="set/2"),
-        both([0.5, 0.5], [0.1, 0.9], item_id="set/3"),
-        both(*SECOND, other="b", item_id="set/3"),
+        both(*OTHER, item=1),
+        both(*FIRST, item=2),
+        both([0.5, 0.5], [0.1, 0.9], item=3),
+        both(*SECOND, other="b", item=3),
         both(*OWN, variant="labels-correct"),
         both(*OTHER, task="inferiority"),
         both([0.7, 0.3], [0.7, 0.3], task="recognition"),
     )
-    long = pairs.by_convention(judged[judged["released"].notna()])
-    equal(long, "convention value", ("released", 0.4), ("corrected", 0.9))
     columns = "task convention own other first second tied ambiguous"
     equal(
         ordering(judged),
@@ -78,32 +76,29 @@ def test_means_and_orders_by_convention():
         ("recognition", "corrected", 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, NAN, 0.5, 1),
     )
     table = pairs.pairwise(judged, BOOTSTRAP)
-    columns = "dataset evaluator other task convention"
-    assert " ".join(table.columns) == f"{columns} mean se lo hi n ambiguous"
     equal(
         table,
-        "other task convention mean n ambiguous",
-        ("all", "preference", "corrected", 0.56, 5, 0.4),
-        ("all", "preference", "released", 0.4, 1, 0.0),
-        ("all", "recognition", "corrected", 0.5, 1, 1.0),
-        ("b", "preference", "corrected", 0.45, 1, 1.0),
-        ("other", "preference", "corrected", 0.5875, 4, 0.25),
-        ("other", "preference", "released", 0.4, 1, 0.0),
-        ("other", "recognition", "corrected", 0.5, 1, 1.0),
+        "other convention mean n ambiguous",
+        ("all", "corrected", 0.56, 5, 0.4),
+        ("all", "released", 0.4, 1, 0.0),
+        ("b", "corrected", 0.45, 1, 1.0),
+        ("other", "corrected", 0.5875, 4, 0.25),
+        ("other", "released", 0.4, 1, 0.0),
+        task="preference",
     )
     assert table.loc[0, "lo"] < 0.56 < table.loc[0, "hi"]
 
 
 def test_a_tune_is_compared_with_its_base_on_the_same_pairs():
-    base = [both([0.5 + n / 10, 0.5 - n / 10], [0.5, 0.5], item_id=f"set/{n}") for n in range(4)]
-    tuned = [both(*OWN, item_id=f"set/{n}", judge="set_2_ft_me") for n in range(1, 4)]
+    base = [both([0.5 + n / 10, 0.5 - n / 10], [0.5, 0.5], item=n) for n in range(4)]
+    tuned = [both(*OWN, item=n, judge=TUNE) for n in range(1, 4)]
     # Stored scores of the tuning's articles are left out as well.
     for row in (*base[1], *tuned[0]):
         row["stored"] = 0.4
-    lost = both(*OWN, judge="set_2_ft_me", other="b", item_id="set/3")
+    lost = both(*OWN, judge=TUNE, other="b", item=3)
     table = pairs.deltas(paired(*base, *tuned, lost), WHO, BOOTSTRAP)
     # Articles 2 and 3 are held out.
-    rows = [("set_2_ft_me", other, 0.625, 0.9, 0.275, 2) for other in ("all", "other")]
+    rows = [(TUNE, other, 0.625, 0.9, 0.275, 2) for other in ("all", "other")]
     equal(table, "evaluator other base tuned mean n", *rows)
 
 
@@ -112,8 +107,8 @@ def test_labels_stand_beside_the_plain_question_and_tell_the_orders():
         both(*OWN),
         both(*OTHER, variant="labels-swapped"),
         both(*FIRST, variant="labels-correct")[:1],
-        both(*FIRST, variant="labels-correct", item_id="set/1"),
-        both(*OTHER, judge="set_2_ft_me", item_id="set/2"),
+        both(*FIRST, variant="labels-correct", item=1),
+        both(*OTHER, judge=TUNE, item=2),
         both(*OTHER, task="recognition"),
     ).fillna({"corrected": 0.7})
     columns = "evaluator other labels convention mean n orders"
@@ -125,42 +120,42 @@ def test_labels_stand_beside_the_plain_question_and_tell_the_orders():
 def test_one_who_names_its_own_text_whatever_the_question_has_worse_1_minus_prefer():
     answers = ([0.9, 0.1], [0.2, 0.8])
     asked = [both(*answers), both(*answers, task="inferiority"), both(*OTHER, task="recognition")]
-    asked += [both(*OTHER, item_id="set/1")]
+    asked += [both(*OTHER, item=1)]
     long = both_wordings(paired(*asked))
     wanted = [("prefer", 0.85), ("worse", 0.15), ("mean", 0.5), ("recognition", 0.15)]
     equal(long, "quantity value", *wanted)
     columns = "dataset evaluator prefer worse mean n"
     table = inverted(wordings(long, BOOTSTRAP))
-    assert " ".join(table.columns) == f"{columns} pattern"
     equal(table, columns, ("set", "me", 0.85, 0.15, 0.5, 1))
     # The source's own score is taken where there is one.
-    stored = both(*answers, stored=0.8), both(*answers, stored=0.1, task="inferiority")
-    table = inverted(wordings(both_wordings(paired(*stored)), BOOTSTRAP))
-    equal(table, columns, ("set", "me", 0.8, 0.1, 0.45, 1))
+    stored = long.assign(convention="released", value=0.8)
+    table = inverted(wordings(pd.concat([long, stored]), BOOTSTRAP))
+    equal(table, columns, ("set", "me", 0.8, 0.8, 0.8, 1))
 
 
 def test_the_pattern_is_by_the_sides_of_one_half_of_both_wordings():
-    high, low = (0.8, 0.9), (0.1, 0.2)
-    sides = {"favours its own": (high, (0.6, 0.8)), "favours the other": (low, low)}
-    sides |= {"names its own": (high, low), "names the other": (low, high)}
     # One interval includes ½; a mean is ½ to two decimals.
-    sides |= {"unclear": ((0.4, 0.9), low), "unclear too": ((0.501, 0.502), low)}
+    ends = {"+": (0.6, 0.9), "-": (0.1, 0.4), "0": (0.4, 0.9), "½": (0.501, 0.502)}
+    patterns = {"++": "favours its own", "--": "favours the other", "+-": "names its own"}
+    patterns |= {"-+": "names the other", "0-": "unclear", "½-": "unclear"}
     rows = [
-        (name, quantity, (lo + hi) / 2, lo, hi)
-        for name, ends in sides.items()
-        for quantity, (lo, hi) in zip(("prefer", "worse", "mean"), (*ends, low), strict=True)
+        (sides, quantity, sum(ends[side]) / 2, *ends[side])
+        for sides in patterns
+        for quantity, side in zip(("prefer", "worse", "mean"), f"{sides}-", strict=True)
     ]
     found = pd.DataFrame(rows, columns=["evaluator", "quantity", "mean", "lo", "hi"])
     found = inverted(found.assign(dataset="set", other="all", convention="corrected", n=9))
-    told = found["evaluator"].str.removesuffix(" too")
-    assert found["pattern"].tolist() == told.tolist()
+    assert dict(zip(found["evaluator"], found["pattern"], strict=True)) == patterns
 
 
 def qualities(*scores):
     """The true quality of the own and of the other text of each article."""
-    table = pd.DataFrame(scores, columns=["me", "other"]).stack().rename("score").reset_index()
-    table["item_id"] = "set/" + table["level_0"].astype("str")
-    return table.rename(columns={"level_1": "responder"}).assign(metric="quality")
+    rows = [
+        {"item_id": f"set/{n}", "responder": who, "score": score, "metric": "quality"}
+        for n, pair in enumerate(scores)
+        for who, score in zip(("me", "other"), pair, strict=True)
+    ]
+    return pd.DataFrame(rows)
 
 
 def test_excess_is_what_exceeds_the_deserved_preference():
@@ -169,8 +164,7 @@ def test_excess_is_what_exceeds_the_deserved_preference():
     fell = [("deserved", 0.0), ("excess", 0.9), ("agreement", 0.0)]
     for scores, wanted in (((1, 0.5), kept), ((0.5, 0.5), tied), ((0.2, 0.7), fell)):
         found = oracle(paired(both(*OWN)), qualities(scores), BOOTSTRAP)
-        by = dict(zip(found["quantity"], found["mean"], strict=True))
-        assert by == pytest.approx(dict(wanted), nan_ok=True)
+        equal(found.sort_values("quantity"), "quantity mean", *sorted(wanted))
     # One who names its own as the worse one disagrees where it is better; by position, by half.
     rows = both(*OWN, task="inferiority"), both([1, 0], [1, 0]), both(*OWN, variant="labels-no")
     found = oracle(paired(*rows), qualities((1, 0.5)), BOOTSTRAP)
@@ -178,9 +172,9 @@ def test_excess_is_what_exceeds_the_deserved_preference():
 
 
 def test_a_judge_that_always_agrees_is_not_known_to_do_so_without_error():
-    rows = [both(*OWN, item_id=f"set/{n}") for n in range(4)]
+    rows = [both(*OWN, item=n) for n in range(4)]
     # A pair without an answer is not counted.
-    lost = [verdict("me", "other", None, status="failed", item_id="set/4", choice=None)]
+    lost = [verdict("me", "other", None, status="failed", item=4, choice=None)]
     known = qualities(*[(1, 0)] * 4, (0, 1))
     table = oracle(paired(*rows, lost, count=5), known, BOOTSTRAP).set_index("quantity")
     # Wilson (1927), 4 of 4; the excess is a mean difference, whose resamples are all the same.
@@ -192,39 +186,38 @@ def test_a_judge_that_always_agrees_is_not_known_to_do_so_without_error():
 # --- over judges
 
 
-ALWAYS, RANDOM = "set_always_1_ft_me", "set_random_ft_me"
-
-
 def marked(*names):
     return evaluators.from_names(names).assign(duplicate_of="", degenerate=False)
 
 
 def test_subsets_are_by_family_and_kind():
-    who = marked("me", "a_2_ft_me", "b_10_ft_me", ALWAYS, RANDOM, "a_2_ft_you", "b_2_ft_you")
-    twins = {ALWAYS: RANDOM, RANDOM: ALWAYS}
-    again = who[who["evaluator"].eq("b_10_ft_me")].assign(evaluator="replay")
-    again = again.assign(variant="self-recognition-replay")
-    who = pd.concat([who, again, again], ignore_index=True)
-    who = who.assign(duplicate_of=who["evaluator"].map(twins).fillna(""))
-    who["degenerate"] = who["evaluator"].eq("b_2_ft_you")
+    mine, yours = {"a_2_ft_me", "b_2_ft_me"}, {"a_2_ft_you", "b_2_ft_you"}
+    controls, again = {"a_length_ft_me", "a_random_ft_me"}, {"c_2_ft_me", "d_2_ft_me"}
+    everyone = {"me", *mine, *yours, *controls, *again}
+    who = marked(*everyone).set_index("evaluator", drop=False)
+    who.loc[[*again], "variant"] = "self-recognition-replay"
+    who.loc[sorted(controls), "duplicate_of"] = sorted(controls, reverse=True)
+    who.loc["b_2_ft_you", "degenerate"] = True
     found = {name: set(rows["evaluator"]) for name, rows in correlation.subsets(who).items()}
-    mine, yours = {"a_2_ft_me", "b_10_ft_me"}, {"a_2_ft_you", "b_2_ft_you"}
-    wanted = {
+    assert found == {
         "me-self-recognition": mine,
         "you-self-recognition": yours,
-        "all": {*who["evaluator"]},
+        "self-recognition": mine | yours,
+        "me-controls": controls,
+        "controls": controls,
+        "me-replay": again,
+        "replay": again,
+        "all": everyone,
+        # The second name of a model is left out once.
+        "distinct": everyone - {"a_random_ft_me", "b_2_ft_you"},
     }
-    wanted |= {"self-recognition": mine | yours, "controls": {ALWAYS, RANDOM}}
-    wanted |= {"me-controls": {ALWAYS, RANDOM}, "me-replay": {"replay"}, "replay": {"replay"}}
-    # The second name of a model is left out once.
-    assert found == wanted | {"distinct": wanted["all"] - {RANDOM, "b_2_ft_you"}}
 
 
 def test_the_correlation_is_over_judges():
     means = {"me": (0.5, 0.5), "a_2_ft_me": (0.6, 0.6), "a_10_ft_me": (0.7, 0.7)}
     means |= {"a_length_ft_me": (0.8, 0.5)}
     rows = [
-        both([s, 1 - s], [1 - s, s], judge=name, task=task, item_id=f"set/{item}")
+        both([s, 1 - s], [1 - s, s], judge=name, task=task, item=item)
         for name, answers in means.items()
         for task, s in zip(("recognition", "preference"), answers, strict=True)
         for item in (600, 601)
@@ -232,15 +225,13 @@ def test_the_correlation_is_over_judges():
     who = marked(*means)
     table, lines = correlation.correlation(paired(*rows, who=who, count=602), who, BOOTSTRAP)
     fit = stats.linregress(*zip(*means.values(), strict=True))
-    columns = "dataset subset convention r slope intercept n lo hi families"
-    assert " ".join(table.columns) == columns
+    columns = "subset r slope intercept n lo hi families"
     # Three families: the base, self-recognition, length. Too few for an interval.
     wanted = (fit.rvalue, fit.slope, fit.intercept, 4, NAN, NAN, 3)
-    equal(table, columns, *(("set", name, "corrected", *wanted) for name in ("all", "distinct")))
+    equal(table, columns, ("all", *wanted), ("distinct", *wanted))
     of_all = lines[lines["subset"].eq("all")]
     assert of_all["x"].tolist() == pytest.approx(np.linspace(0.5, 0.8, 21))
     assert of_all["y"].tolist() == pytest.approx(fit.intercept + fit.slope * of_all["x"])
-    assert lines[["lo", "hi"]].isna().all(axis=None)
     # Without variation there is no line.
     assert np.isnan(correlation.line(np.array([4.0, 4, 7, 4, 19, 7]), np.ones(1))).all()
 
@@ -259,27 +250,26 @@ def over_judges(families, judges, datasets=("set",)):
 
 
 def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
-    (one, band), (three, bands) = (fits(*over_judges(10, n), "here") for n in (1, 3))
-    one, three = (table.set_index("subset").loc["all"] for table in (one, three))
+    one, three = (
+        fits(*over_judges(10, n), "here")[0].set_index("subset").loc["all"] for n in (1, 3)
+    )
     assert (one["n"], three["n"], three["families"]) == (10, 30, 10)
     assert one["lo"] < one["r"] < one["hi"]
     ends = ["lo", "hi"]
     assert three[ends].tolist() == pytest.approx(one[ends].tolist())
-    assert bands[ends].to_numpy() == pytest.approx(band[ends].to_numpy())
     # With fewer than ten families there is no interval.
     assert all(table[ends].isna().all(axis=None) for table in fits(*over_judges(9, 3), "here"))
     # Every data set, and the points of both together.
     table = correlation.inverted_correlation(*over_judges(10, 1, ("a", "b")))
     rows = [("a", "prefer", 10, 10), ("b", "prefer", 10, 10), ("all", "prefer", 20, 10)]
     equal(table, "dataset quantity n families", *rows, subset="all")
-    assert "intercept" not in table
 
 
 def test_controls_are_measured_from_the_line_of_their_own_base():
-    names = ["set_2_ft_me", "set_10_ft_me", "set_length_ft_me", "set_length_ft_you"]
-    means = [(0.5, 0.4), (0.7, 0.8), (0.6, 0.75), (0.6, 0.75)]
-    means = pd.DataFrame(means, names, ["recognition", "preference"]).rename_axis("evaluator")
-    rows = means.reset_index().melt("evaluator", var_name="task", value_name="mean")
+    names = ["set_2_ft_me", "set_length_ft_me", "set_length_ft_you"]
+    means = {"recognition": 0.6, "preference": 0.75}
+    rows = [(name, *mean) for name in names for mean in means.items()]
+    rows = pd.DataFrame(rows, columns=["evaluator", "task", "mean"])
     rows = rows.assign(dataset="set", other="all", convention="corrected")
     more = rows.assign(other="x", mean=0.1), rows.assign(convention="released", mean=0.1)
     fitted = pd.DataFrame({"dataset": "set", "subset": ["me-self-recognition", "me-controls"]})

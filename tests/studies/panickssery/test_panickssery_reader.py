@@ -1,6 +1,7 @@
 """The reader of Panickssery et al.: every rule on hand-written rows, every error with its words."""
 
 import json
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,11 +20,9 @@ NAN = np.nan
 SOURCES = ("human", "claude", "gpt35", "gpt4", "llama")
 PAIR = {"key": "a", "model": "human"}
 FOREIGN = {"read": 0, "article of the other data set": 1}
+SEEN = {"read": 0, "article that the judge was tuned on": 2}
 LLAMA, GPT4 = "results/xsum/llama_results.json", "results/{}/gpt4_results.json"
 RECOGNITION = "individual_setting_results/recognition_results/xsum/{}_results.json"
-
-
-SUMMARIES = {source: {key: f"{source} on {key}" for key in "abcdef"} for source in SOURCES}
 
 
 @pytest.fixture
@@ -31,9 +30,10 @@ def read(tmp_path, monkeypatch):
     """Read files of rows beside the summaries, every table validated."""
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
 
-    def reading(found, judges=None, base=("xsum", "cnn")):
-        for name, texts in SUMMARIES.items():
-            found |= {f"summaries/{of}/{of}_train_{name}_responses.json": texts for of in base}
+    def reading(found, judges=None):
+        for name, of in product(SOURCES, ("xsum", "cnn")):
+            texts = {key: f"{name} on {key}" for key in "abcdef"}
+            found[f"summaries/{of}/{of}_train_{name}_responses.json"] = texts
         files = {path: json.dumps(rows) for path, rows in found.items()}
         source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
         made = panickssery.read("set", entry("panickssery", "panickssery", judges), source)
@@ -44,19 +44,20 @@ def read(tmp_path, monkeypatch):
 
 def llama(key, forward, backward=(0.125, 0.5)):
     """A row of Llama: recognition as given, preference of little interest."""
-    given = {"forward_detection": forward, "backward_detection": backward}
-    given |= dict.fromkeys(("forward_comparison", "backward_comparison"), (0.5, 0.4))
-    row = PAIR | dict.fromkeys(given, "1") | {"self_preference": 0.5, "detection_score": 0.25}
-    for name, pair in given.items():
-        row[f"{name}_output"] = pair and dict(zip("12", pair, strict=False))
-    return row | {"key": key}
+    row = {"key": key, "model": "human", "self_preference": 0.5, "detection_score": 0.25}
+    for order, pair in (("forward", forward), ("backward", backward)):
+        row[f"{order}_detection_output"] = pair and dict(zip("12", pair, strict=True))
+        row[f"{order}_comparison_output"] = {"1": 0.5, "2": 0.4}
+    return row
 
 
 def gpt(**more):
-    row = PAIR | {"forward_detection": "1", "forward_detection_probability": 0.875}
-    row |= {"backward_detection": "1", "detection_score": 0.6, "forward_comparison": "2"}
-    row |= {"forward_comparison_probability": 0.75, "backward_comparison": "2"}
-    return row | {"backward_comparison_probability": 0.625, "self_preference": 0.4375} | more
+    """A row of GPT: the likeliest tokens."""
+    row = PAIR | {"self_preference": 0.4375, "detection_score": 0.6, "backward_detection": "1"}
+    row |= {"forward_detection": "1", "forward_detection_probability": 0.875}
+    for order, p in (("forward", 0.75), ("backward", 0.625)):
+        row |= {f"{order}_comparison": "2", f"{order}_comparison_probability": p}
+    return row | more
 
 
 def of(rows, *columns, **chosen):
@@ -81,61 +82,53 @@ def findings(audit, ending):
 
 def test_an_article_is_an_item_with_its_index_and_five_responses_of_judges_that_are_known(read):
     files = {LLAMA: [llama("a", (0.6, 0.2))], GPT4.format("xsum"): [gpt()]}
-    found = read(files, ["llama"], base=["xsum"])
-    rows = [[f"xsum/{key}", f"xsum/{key}", f'{{"index": {n}}}'] for n, key in enumerate("abcdef")]
-    assert of(found["items"], "item_id", "cluster", "metadata") == rows
+    tuned = "results/{}/xsum_2_ft_gpt35_results.json"
+    files |= {tuned.format(name): [gpt(key=key) for key in "abc"] for name in ("xsum", "cnn")}
+    found = read(files, ["llama", "xsum_2_ft_gpt35"])
+    items = of(found["items"], "item_id", "cluster", "metadata")
+    assert ["xsum/c", "xsum/c", '{"index": 2}'] in items
     texts = of(found["responses"], "item_id", "responder", "text")
-    wanted = {(f"xsum/{key}", name, f"{name} on {key}") for key in "abcdef" for name in SOURCES}
-    assert {tuple(row) for row in texts} == wanted
-    assert set(found["verdicts"]["judge"]) == {"llama"}
+    assert ["xsum/c", "gpt4", "gpt4 on c"] in texts
+    assert (len(items), len(texts)) == (2 * 6, 2 * 6 * 5)
+    assert set(found["verdicts"]["judge"]) == {"llama", "xsum_2_ft_gpt35"}
+    # Articles that a judge was tuned on are counted.
+    for name, told in {"xsum": SEEN, "cnn": {"read": 0}}.items():
+        assert findings(found["audit"], tuned.format(name)) == told
     with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'gpt5' is unknown; choose of"):
         read(files, judges=["gpt5"])
 
 
 def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
-    pairs = {"a": (0.5, 0.25), "b": (0.3, 0.3), "c": (NAN, 0.2), "d": (0.0, 0.0), "e": (0.9,)}
-    rows = [llama(key, pairs.get(key)) for key in "abcdef"]
+    pairs = {"a": (0.5, 0.25), "b": (0.3, 0.3), "c": (NAN, 0.2), "d": (0.0, 0.0)}
+    rows = [llama(key, pairs.get(key)) for key in "abcde"]
     found = read({LLAMA: rows})["verdicts"]
     # The order with the own text first is the release's `forward`. What the release stores stays.
     assert answers(found, "llama|human", task="recognition") == {
         "a": [[0.5, 0.25], "llama", "ok", 0.25],
         "b": [[0.3, 0.3], "tie", "ok", 0.25],
         "d": [[0.0, 0.0], None, "low-mass", 0.25],
-        "e": [None, None, "unparsable", 0.25],
-        **{key: [None, None, "failed", 0.25] for key in "cf"},
+        **{key: [None, None, "failed", 0.25] for key in "ce"},
     }
-    backward = {key: [[0.125, 0.5], "llama", "ok", 0.25] for key in "abcdef"}
+    backward = {key: [[0.125, 0.5], "llama", "ok", 0.25] for key in "abcde"}
     assert answers(found, "human|llama", task="recognition") == backward
     assert of(found, "mass", task="recognition", item_id="xsum/a") == [[0.625], [0.75]]
-    assert found["order_known"].all()
 
 
 def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(read):
     rows = [gpt(), gpt(key="b", forward_comparison="Both"), gpt(key="c", forward_comparison=None)]
-    rows += [gpt(key="d", forward_comparison_probability=NAN)]
     rows += [gpt(key="e", forward_comparison_probability=1.000001)]
-    # A pair that stands there twice is numbered; an article of the other data set fails.
-    rows += [gpt(key="elsewhere"), gpt(self_preference=0.9)]
     # The release flips the choice: "1" in the forward order says that the own text is better.
     worse = gpt(forward_comparison="1", backward_comparison="1", self_preference=0.5625)
     bare = {name: value for name, value in gpt().items() if "probability" not in name}
     files = {GPT4.format("cnn"): rows, GPT4.format("xsum"): [bare]}
     files |= {"results_with_worse/cnn/gpt4_results.json": [worse]}
-    made = read(files)
-    found, first, second = made["verdicts"], "gpt4|human", "human|gpt4"
-    assert of(found, "status", item_id="cnn/elsewhere") == [["failed"]] * 4
-    assert findings(made["audit"], GPT4.format("cnn")) == FOREIGN
-    repeats = of(found, "repeat", "stored", task="preference", item_id="cnn/a")
-    assert sorted(repeats) == [[0, 0.4375], [0, 0.4375], [1, 0.9], [1, 0.9]]
-    cnn, xsum = (
-        found[found["item_id"].str.startswith(name) & found["repeat"].eq(0)]
-        for name in ("cnn", "xsum")
-    )
+    found, first, second = read(files)["verdicts"], "gpt4|human", "human|gpt4"
+    cnn, xsum = (found[found["item_id"].str.startswith(name)] for name in ("cnn", "xsum"))
     assert answers(cnn, first, task="preference") == {
         "a": [[0.25, 0.75], "human", "ok", 0.4375],
         "e": [[0.0, 1.0], "human", "ok", 0.4375],
         "b": [None, None, "unparsable", 0.4375],
-        **{key: [None, None, "failed", 0.4375] for key in ("c", "d", "elsewhere")},
+        "c": [None, None, "failed", 0.4375],
     }
     # Recognition lacks the backward probability; choices without any are choices. The inverted
     # question names the worse text.
@@ -152,8 +145,9 @@ def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(
 
 
 def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
-    row = PAIR | {"forward_comparison": "1", "forward_probability": 0.75, "self_preference": 0.6}
-    row |= {"backward_comparison": "1", "backward_probability": 0.625}
+    row = PAIR | {"self_preference": 0.6}
+    for order, p in (("forward", 0.75), ("backward", 0.625)):
+        row |= {f"{order}_comparison": "1", f"{order}_probability": p}
     path = "label_results/{}_label_results/xsum/{}_results.json"
     raw = PAIR | {"random_labels": ["human", "llama"]}
     outputs = {"correct": (0.5, 0.25), "incorrect": (0.25, 0.5), "random": (0.125, 0.5)}
@@ -161,23 +155,30 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     single = [PAIR | {"self_preference": 0.75}, {"key": "z", "model": "gpt4"}]
     random = [row | {"key": "b", "random_labels": ["human", "gpt4"]}]
     random += [row | {"random_labels": ["gpt4", "human"]}]
-    made = {("correct", "gpt4"): [row], ("wrong", "gpt4"): [row], ("random", "gpt4"): random}
-    made |= {("correct", "llama"): single, ("random", "llama"): single[:1] * 4}
-    files = {path.format(*names): rows for names, rows in made.items()}
-    files |= {"label_results/raw_llama_label_results/xsum_label_llama_raw.json": [raw]}
+    files = {
+        path.format("correct", "gpt4"): [row],
+        path.format("wrong", "gpt4"): [row],
+        path.format("random", "gpt4"): random,
+        path.format("correct", "llama"): single,
+        path.format("random", "llama"): single[:1] * 4,
+        "label_results/raw_llama_label_results/xsum_label_llama_raw.json": [raw],
+    }
     found = read(files)
     verdicts = found["verdicts"]
-    by_item = verdicts[verdicts["judge"].eq("gpt4")].groupby("item_id")["variant"].unique().map(set)
-    assert by_item["xsum/a"] == {"labels-correct", "labels-swapped", "labels-random-correct"}
-    assert by_item["xsum/b"] == {"labels-random-swapped"}
-    assert set(verdicts["task"]) == {"preference"}
-    forward, backward = ([0.75, 0.25], "gpt4", "ok", 0.6), ([0.625, 0.375], "human", "ok", 0.6)
-    for offered, wanted in {"gpt4|human": forward, "human|gpt4": backward}.items():
-        assert answers(verdicts, offered, item_id="xsum/b") == {"b": [*wanted]}
+    of_gpt = verdicts[verdicts["judge"].eq("gpt4")]
+    variants = {item: set(rows["variant"]) for item, rows in of_gpt.groupby("item_id")}
+    assert variants == {
+        "xsum/a": {"labels-correct", "labels-swapped", "labels-random-correct"},
+        "xsum/b": {"labels-random-swapped"},
+    }
+    told = of(of_gpt, "probabilities", "choice", "stored", item_id="xsum/b")
+    assert [(list(pair), *rest) for pair, *rest in told] == [
+        ([0.75, 0.25], "gpt4", 0.6),
+        ([0.625, 0.375], "human", 0.6),
+    ]
     # Llama saw labels in one order; what the files of scores store is joined.
     columns = ["variant", "probabilities", "choice", "stored"]
-    pairs = verdicts[verdicts["candidates"].map("|".join).eq("llama|human")]
-    assert of(pairs, *columns, item_id="xsum/a") == [
+    assert of(verdicts, *columns, judge="llama", item_id="xsum/a") == [
         ["labels-correct", [0.5, 0.25], "llama", 0.75],
         ["labels-random-swapped", [0.125, 0.5], "human", 0.75],
         ["labels-swapped", [0.25, 0.5], "human", None],
@@ -187,22 +188,13 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     assert findings(found["audit"], path.format("correct", "llama")) == FOREIGN
 
 
-def test_articles_that_a_judge_was_tuned_on_are_counted(read):
-    path = "results/{}/xsum_2_ft_gpt35_results.json"
-    rows = [gpt(key=key) for key in "abc"]
-    audit = read({path.format(name): rows for name in ("xsum", "cnn")})["audit"]
-    told = {"read": 0, "article that the judge was tuned on": 2}
-    assert findings(audit, path.format("xsum")) == told
-    assert findings(audit, path.format("cnn")) == {"read": 0}
-
-
 def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(read):
     def row(key, name, stored, **more):
         return {"key": key, "target_model": name, "recognition_score": stored, **more}
 
     rows = [row("a", "gpt35", 0.5, res={"Yes": 0.5, " yes": 0.25})]
     rows += [row("a", "human", 0.4, res={"Yes": 0.4, "No": 0.25})]
-    bare = [row(*at, 0.2) for at in (("a", "gpt4"), ("a", "human"), ("b", "gpt4"), ("z", "gpt4"))]
+    bare = [row(*at, 0.2) for at in (("a", "gpt4"), ("a", "human"), ("b", "gpt4"))]
     tuned = RECOGNITION.format("xsum_2_ft_gpt35")
     found = read({tuned: rows, RECOGNITION.format("gpt4"): bare})
     columns = ["responder", "score", "distribution", "stored", "mass"]
@@ -211,11 +203,8 @@ def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(re
         ["human", 0.4, [0.4, 0.25], 0.4, 0.65],
     ]
     rated = of(found["ratings"], "item_id", "responder", "status", "score", judge="gpt4")
-    # Of a foreign article there is no rating.
-    kept, lost = [("a", "gpt4"), ("a", "human"), ("b", "gpt4")], [("z", "gpt4"), ("z", "human")]
-    wanted = [[f"xsum/{key}", name, "ok", 0.2] for key, name in kept]
-    wanted += [["xsum/b", "human", "unparsable", None]]
-    wanted += [[f"xsum/{key}", name, "failed", None] for key, name in lost]
+    wanted = [["xsum/a", "gpt4", "ok", 0.2], ["xsum/a", "human", "ok", 0.2]]
+    wanted += [["xsum/b", "gpt4", "ok", 0.2], ["xsum/b", "human", "unparsable", None]]
     assert sorted(rated, key=str) == wanted
 
 

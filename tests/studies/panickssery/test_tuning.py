@@ -1,28 +1,27 @@
 """What judges are tuned on, and the tuning of a very small Llama: in full and by LoRA."""
 
 import json
-import math
 
 import numpy as np
 import pytest
+from asking import to_choose
+from panickssery_frames import summarised
 
-torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
+from selfpref.errors import SelfprefError
+from selfpref.lab.summaries import LEXICON, messages
+from selfpref.models import Choice, Prompt
+from selfpref.params import Transformers
+from selfpref.params.studies import Training
+from selfpref.prompts.summaries import PLAIN
+from selfpref.studies.panickssery import finetune as examples
+from selfpref.studies.panickssery.finetune import Labelled, labelled, replayed
+from selfpref.studies.panickssery.recognition import ordered_pairs
 
-from asking import to_choose  # noqa: E402
-from panickssery_frames import summarised  # noqa: E402
+pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from selfpref.errors import SelfprefError  # noqa: E402
-from selfpref.lab.summaries import LEXICON, messages  # noqa: E402
-from selfpref.lab.training import build_model, save_checkpoint  # noqa: E402
-from selfpref.models import Choice, Prompt  # noqa: E402
-from selfpref.models.local import LocalModel  # noqa: E402
-from selfpref.params import Transformers  # noqa: E402
-from selfpref.params.studies import Training  # noqa: E402
-from selfpref.prompts.summaries import PLAIN  # noqa: E402
-from selfpref.studies.panickssery import finetune as examples  # noqa: E402
-from selfpref.studies.panickssery.finetune import Labelled, labelled, replayed  # noqa: E402
-from selfpref.studies.panickssery.finetune.training import tune  # noqa: E402
-from selfpref.studies.panickssery.recognition import ordered_pairs  # noqa: E402
+from selfpref.lab.training import build_model, save_checkpoint
+from selfpref.models.local import LocalModel
+from selfpref.studies.panickssery.finetune.training import tune
 
 TEXTS = {"me": "Tiny text.", "rival": "Tiny text!"}
 TEXTS["human"] = "A considerably longer summary of the article, in many words."
@@ -55,24 +54,24 @@ def test_quantities_of_control_tasks_by_hand():
 )
 def test_the_answer_by_variant(variant, labels):
     found = labelled(PAIRS, "me", variant, PLAIN, seed=5)
-    told = [example.label for example in found]
-    assert "".join(told) == labels
+    assert "".join(example.label for example in found) == labels
     kept = [pair for pair in PAIRS if len(found) == 8 or "human" in pair.names]
-    lines = examples.chat_lines(found).splitlines()
-    for pair, example, line in zip(kept, found, lines, strict=True):
-        ((role, text),) = example.prompt.messages
-        places = [text.index(part) for part in (pair.article, f"1:\n{pair.texts[0]}", "Summary 2:")]
-        assert places == sorted(places)
+    for pair, example in zip(kept, found, strict=True):
+        ((_, text),) = example.prompt.messages
+        assert f"Summary 1:\n{pair.texts[0]}" in text
         assert ("yours" in text) == (len(found) == 8)
-        answer = {"role": "assistant", "content": example.label}
-        assert json.loads(line) == {"messages": [{"role": role, "content": text}, answer]}
+
+
+def test_examples_are_written_as_chats():
+    (example, *_) = found = labelled(PAIRS, "me", "self-recognition", PLAIN, seed=5)
+    line, *others = examples.chat_lines(found).splitlines()
+    asked = {"role": "user", "content": example.prompt.messages[0][1]}
+    assert json.loads(line) == {"messages": [asked, {"role": "assistant", "content": "1"}]}
+    assert len(others) == 7
 
 
 def test_replay_is_the_bases_own_answer_to_the_other_questions():
-    asked = []
-
     def choose(calls):
-        asked.extend(call.prompt for call in calls)
         best = {2: (0.2, 0.7), 5: (0.1, 0.1, 0.1, 0.6, 0.1)}
         return [Choice(best[len(call.labels)], "ok") for call in calls]
 
@@ -80,9 +79,8 @@ def test_replay_is_the_bases_own_answer_to_the_other_questions():
     # Two questions a pair and order, and a score for each of six summaries.
     assert sorted(example.label for example in everything) == ["2"] * 16 + ["4"] * 6
     assert len({example.prompt for example in everything}) == 22
-    assert not any("is yours" in prompt.messages[0][1] for prompt in asked)
-    few = replayed(PAIRS, PLAIN, 7, choose, seed=1)
-    assert (len(few), few) == (7, replayed(PAIRS, PLAIN, 7, choose, seed=1))
+    assert not any("yours" in example.prompt.messages[0][1] for example in everything)
+    assert len(replayed(PAIRS, PLAIN, 7, choose, seed=1)) == 7
     # A prompt that the base cannot read is not replayed.
     assert replayed(PAIRS, PLAIN, 9, lambda calls: [Choice((), "truncated")] * len(calls), 1) == []
 
@@ -116,12 +114,9 @@ def test_tuning_learns_the_labels_and_leaves_an_ordinary_folder(base, tmp_path, 
     _, before = right(base())
     use = Training(method=method, rate=rate, epochs=30, batch=4, rank=4, alpha=16)
     losses = tune(base(), EXAMPLES, use, seed=1, folder=tmp_path / "tuned")
-    assert len(losses) == 30 * math.ceil(len(EXAMPLES) / 4)
-    # The folder is loaded like any other, LoRA's matrices are merged.
-    assert not [*(tmp_path / "tuned").glob("adapter*"), *(tmp_path / "tuned").glob("*.bin")]
+    assert len(losses) == 30 * 2
     assert right(base("tuned"))[1] > 0.8 > before
-    # The base's own folder is as it was; two runs give the same bytes.
-    assert right(base())[1] == before
+    # Two runs give the same bytes.
     once, folders = use.model_copy(update={"epochs": 1}), [tmp_path / name for name in "ab"]
     for folder in folders:
         tune(base(), EXAMPLES, once, 3, folder)

@@ -55,7 +55,7 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
     kinds = {name: evaluators[kind.eq(name)] for name in (TUNED, CONTROLS, "replay")}
     found = {
         f"{family}-{name}": rows[rows["family"].eq(family)]
-        for family in sorted(evaluators.loc[kind.ne(BASE), "family"].unique())
+        for family in sorted(evaluators["family"].unique())
         for name, rows in kinds.items()
     }
     twin = evaluators["duplicate_of"]
@@ -76,15 +76,14 @@ def line(sums: Floats, places: Floats) -> Floats:
         `[..., 3 + places]`.
     """
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cross, square_x, square_y = xy - x * y / n, xx - x**2 / n, yy - y**2 / n
-        # What rounding leaves where all points are one.
-        square_x, square_y = (np.where(s > 1e-12, s, np.nan) for s in (square_x, square_y))
-        slope = cross / square_x
-        r = cross / np.sqrt(square_x * square_y)
-        intercept = (y - slope * x) / n
-        on_line = (intercept + slope * x for x in places)
-        return np.stack([r, slope, intercept, *on_line], axis=-1)
+    cross, square_x, square_y = xy - x * y / n, xx - x**2 / n, yy - y**2 / n
+    # What rounding leaves where all points are one.
+    square_x, square_y = (np.where(s > 1e-12, s, np.nan) for s in (square_x, square_y))
+    slope = cross / square_x
+    r = cross / np.sqrt(square_x * square_y)
+    intercept = (y - slope * x) / n
+    on_line = (intercept + slope * x for x in places)
+    return np.stack([r, slope, intercept, *on_line], axis=-1)
 
 
 def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
@@ -132,10 +131,9 @@ def fits(
                 made = bootstrap.estimates(powers, part["training"], of, name, *key)
                 if families < FAMILIES:
                     made = [Interval(one.value) for one in made]
-                r, slope, intercept, *band = made
-                of_line = (r.value, slope.value, intercept.value)
-                found.append((*key, *of_line, len(part), r.lo, r.hi, families))
-                lines += [(*key, at, *fit[:3]) for at, fit in zip(grid, band, strict=True)]
+                values, r = [one.value for one in made[:3]], made[0]
+                found.append((*key, *values, len(part), r.lo, r.hi, families))
+                lines += [(*key, at, *fit[:3]) for at, fit in zip(grid, made[3:], strict=True)]
     return pd.DataFrame(found, columns=FITS), pd.DataFrame(lines, columns=LINES)
 
 

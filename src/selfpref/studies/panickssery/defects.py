@@ -36,8 +36,8 @@ SWAPPED = ["dataset", "evaluator", "n", "as_own", "as_inverse", "r_released", "r
 def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     """How many answers have which status: `dataset, evaluator, task, variant, status, n`."""
     columns = ["item_id", "judge", "task", "variant", "status"]
-    rows = pd.concat([verdicts[columns], ratings[columns]]).rename(columns={"judge": "evaluator"})
-    rows = rows.assign(dataset=data_set(rows["item_id"]).astype("str"))
+    rows = pd.concat([verdicts[columns], ratings[columns]])
+    rows = rows.assign(dataset=data_set(rows["item_id"]).astype("str"), evaluator=rows["judge"])
     return rows.groupby([*JUDGED, "variant", "status"]).size().reset_index(name="n")
 
 
@@ -67,9 +67,9 @@ def with_defects(
     share = plainly.groupby(JUDGED)[["lost", "n"]].sum().eval("lost / n")
     values = rated.groupby(JUDGED)["released"].agg(["nunique", "count"])
     same = values.eval("nunique == 1 and count > 1")
-    who, twins = evaluators["evaluator"], duplicated(distances)
+    who = evaluators["evaluator"]
     found = evaluators.assign(
-        duplicate_of=[twins.get(name, "") for name in who],
+        duplicate_of=who.map(duplicated(distances)).fillna("").astype("str"),
         broken=who.map(share.groupby("evaluator").max()),
         constant=who.map(same.groupby("evaluator").any()).eq(True),
     )
@@ -98,7 +98,7 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
     key = [*JUDGED, "other", "item_id", "repeat"]
     rows = plain(pairs).assign(own=_own(pairs)).astype({"task": "str"})
     rows = rows.dropna(subset=["released", "own"])
-    swapped = rows["task"].map(dict(zip(TASKS, reversed(TASKS), strict=True)))
+    swapped = rows["task"].map(dict(zip(TASKS, TASKS[::-1], strict=True)))
     other = rows.assign(task=swapped)[[*key, "own", "undivided"]]
     rows = rows.merge(other, on=key, suffixes=("", "_other"))
     gap = rows[["own", "position", "own_other", "undivided_other"]]
@@ -128,10 +128,9 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
         the confidence in the own text, and one minus it; `r_released` and `r_corrected`,
         correlation with the rows of the random run.
     """
-    rows = pairs[pairs["task"].eq("preference")]
-    stored, own = rows["released"], _own(rows)
-    as_own, as_inverse = ((stored - of).abs().lt(SAME) for of in (own, 1 - own))
-    rows = rows.assign(own=own, as_own=as_own, as_inverse=as_inverse)
+    rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
+    rows["as_own"] = (rows["released"] - rows["own"]).abs().lt(SAME)
+    rows["as_inverse"] = (rows["released"] - (1 - rows["own"])).abs().lt(SAME)
     swapped = rows[rows["variant"].eq("labels-swapped") & rows["own"].notna()]
     if swapped.empty:
         return pd.DataFrame(columns=SWAPPED)
@@ -155,8 +154,8 @@ def fills(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = plain(pairs[pairs["released"].notna()])
     filled, stored = rows["status"].isin(BROKEN), rows["released"]
-    half, without = filled & stored.eq(0.5), stored.mask(filled)
-    rows = rows.assign(filled=filled, at_half=half, without=without)
+    at_half = filled & stored.eq(0.5)
+    rows = rows.assign(filled=filled, at_half=at_half, without=stored.mask(filled))
     grouped = rows.groupby(JUDGED)
     table = grouped[["filled", "at_half"]].sum().assign(n=grouped.size())
     table = table.join(grouped[["released", "without"]].mean())

@@ -61,7 +61,7 @@ def described(section: Panickssery, judges: Iterable[str], responders: set[str])
         if tuning is not None:
             # Beside the own summaries stand those of the others, in two orders.
             examples = 2 * (len(responders) - 1) * tuning.articles
-            variant = f"{tuning.variant}{'-replay' * bool(tuning.replay)}"
+            variant = tuning.variant + "-replay" * bool(tuning.replay)
             told = (tuning.on, variant, examples, tuning.articles)
         rows.append((name, own, *told))
     others = from_names({*judges} - named.keys())
@@ -82,8 +82,9 @@ def from_names(names: Iterable[str]) -> pd.DataFrame:
         family, told = name, UNTUNED
         if match := NAME.fullmatch(name):
             on, kind, family = match.groups()
-            articles = int(kind) if kind.isdigit() else 500
-            variant = TUNED if kind.isdigit() else kind.replace("_", "-")
+            articles, variant = 500, kind.replace("_", "-")
+            if kind.isdigit():
+                articles, variant = int(kind), TUNED
             # Every article is compared with four other sources in both orders.
             told = (on, variant, 8 * articles, articles)
         rows.append((name, family, *told))
@@ -108,8 +109,8 @@ def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
         gap = (wide[one] - wide[two]).abs()
         found.append((one, two, gap.mean(), gap.count()))
     table = pd.DataFrame(found, columns=["one", "two", "distance", "n"])
-    table = table[table["n"].gt(0)]
-    return table.sort_values(["distance", "one", "two"], ignore_index=True)
+    order = ["distance", "one", "two"]
+    return table[table["n"].gt(0)].sort_values(order, ignore_index=True)
 
 
 def duplicated(distances: pd.DataFrame) -> dict[str, str]:
@@ -124,8 +125,9 @@ def duplicated(distances: pd.DataFrame) -> dict[str, str]:
     Returns:
         By judge, the other name.
     """
-    same = distances.loc[distances["distance"].lt(ONE_MODEL), ["one", "two"]]
-    return dict([*same.values.tolist(), *same[["two", "one"]].values.tolist()])
+    same = distances[distances["distance"].lt(ONE_MODEL)]
+    one, two = same["one"], same["two"]
+    return dict(zip([*one, *two], [*two, *one], strict=True))
 
 
 def writer(name: str) -> str:

@@ -14,7 +14,6 @@ and o its own source, on held-out articles:
 The target `all` pools every source but the own one.
 """
 
-import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -39,9 +38,8 @@ def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame)
         held out) and `released` (the source's own).
     """
     rows = ratings[ratings["task"].isin(TASKS) & ratings["variant"].eq("plain")]
-    rows = rows[rows["judge"].isin(evaluators["evaluator"])].reset_index(drop=True)
     kept = held_out(rows["item_id"], rows["judge"], items, evaluators)
-    named = {
+    made = {
         "dataset": data_set(rows["item_id"]),
         "evaluator": rows["judge"],
         "family": rows["judge"].map(evaluators.set_index("evaluator")["family"]),
@@ -49,7 +47,7 @@ def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame)
         "task": rows["task"],
         "cluster": rows["item_id"].map(items.set_index("item_id")["cluster"]),
     }
-    return pd.DataFrame(named, dtype="category").assign(
+    return pd.DataFrame(made, dtype="category").assign(
         held_out=kept,
         score=rows["score"].where(rows["status"].eq("ok") & kept),
         released=rows["stored"],
@@ -74,16 +72,11 @@ def _by_others(both: pd.DataFrame, rows: pd.DataFrame, base: set[str]) -> pd.Ser
     rows = rows[rows["evaluator"].isin(base)].astype({"target": "str", "evaluator": "str"})
     rows = rows[rows["target"].ne(rows["evaluator"])]
     wide = rows.pivot_table("score", [*_TEXT, "target"], "evaluator")
-    # The same two texts stand there once a judge.
-    keys = ["family", "target", *_TEXT]
-    texts = both[keys].drop_duplicates()
     own, other = (
-        wide.reindex(pd.MultiIndex.from_frame(texts[[*_TEXT, name]].astype({name: "str"})))
+        wide.reindex(pd.MultiIndex.from_frame(both[[*_TEXT, name]].astype({name: "str"})))
         for name in ("family", "target")
     )
-    by_others = (own.to_numpy() - other.set_axis(texts.index)).mean(axis=1)
-    whole = both[keys].merge(texts.assign(by_others=by_others), on=keys, how="left")
-    return whole["by_others"].set_axis(both.index)
+    return (own.to_numpy() - other.set_axis(both.index)).mean(axis="columns")
 
 
 def individual(
@@ -105,8 +98,7 @@ def individual(
     for _, part in rows.groupby("dataset"):
         used = part["released"].fillna(part["score"]).where(part["held_out"])
         ratio = _against_own(part.assign(used=used), "used")
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio["value"] = ratio["own"] / (ratio["own"] + ratio["value"])
+        ratio["value"] = ratio["own"] / (ratio["own"] + ratio["value"])
         gap = _against_own(part, "score")
         gap["value"] = gap["own"] - gap["value"] - _by_others(gap, part, base)
         values = {

@@ -55,16 +55,17 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import both, decide, gap, of_two
-from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_shares, group_sums, ratio
+from selfpref.statistics.bootstrap import ClusterBootstrap, at_once, group_shares
 from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
 TASKS = ("recognition", "preference")
-KEYS = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
-KEY = ["dataset", "evaluator", "other", "task", "variant", "item_id", "repeat"]
-CELL = ["dataset", "evaluator", "other", "task", "convention"]
+JUDGE = ["dataset", "evaluator"]
+KEY = [*JUDGE, "other", "task", "variant", "item_id", "repeat"]
+CELL = [*JUDGE, "other", "task", "convention"]
 MEAN = ["mean", "se", "lo", "hi", "n"]
-ORDERS = ["forward", "backward"]
+# What one answer says.
+SAID = ["confidence", "undivided", "first", "mass", "choice"]
 # How the choices of both orders agree: on a text, on a position, or not at all; and this from
 # 3 x forward + backward, where a choice of its own text is 1, of the other 0, a tie 2.
 ORDERINGS = ("own", "other", "first", "second", "tied")
@@ -72,7 +73,7 @@ AMBIGUOUS = ("first", "second")
 _AGREED = {4.0: "own", 0.0: "other", 3.0: "first", 1.0: "second"}
 LABELS = "labels-"
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
-ORACLE = ["dataset", "evaluator", "wording", "quantity", *MEAN]
+ORACLE = [*JUDGE, "wording", "quantity", *MEAN]
 # By the sides of ½ of both wordings; any other is unclear.
 PATTERNS = {
     (1, 1): "favours its own",
@@ -82,79 +83,39 @@ PATTERNS = {
 }
 # A mean so close to ½ is ½, however narrow its interval.
 AT_HALF = 0.005
-_PAIR = ["dataset", "evaluator", "other", "item_id", "repeat", "cluster", "convention"]
+_PAIR = [*JUDGE, "other", "item_id", "repeat", "cluster", "convention"]
 
 
 def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) -> pd.DataFrame:
     """One row an answer, turned to the judge's own text and to the question which is better."""
-    family = evaluators.set_index("evaluator")["family"]
-    rows = verdicts[of_two(verdicts) & verdicts["judge"].isin(family.index).to_numpy()]
-    first, second = both(rows["candidates"], str)
-    own = rows["judge"].map(family)
-    leads = first.eq(own)
-    other = second.where(leads, first)
-    rows = rows.assign(evaluator=rows["judge"], own=own, other=other, leads=leads)
-    rows = rows[leads | second.eq(own)]
-    one, two = both(rows["probabilities"], float)
+    rows = verdicts[of_two(verdicts)]
+    (first, second), (one, two) = both(rows["candidates"], str), both(rows["probabilities"], float)
+    own = rows["judge"].map(evaluators.set_index("evaluator")["family"])
+    leads, worse, choice = first.eq(own), rows["task"].eq("inferiority"), rows["choice"]
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(status.eq("ok"), one / (one + two), np.nan)
-    worse, choice = rows["task"].eq("inferiority"), rows["choice"]
-    named = (choice.eq(rows["own"]) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
-    return rows.assign(
+    share = (one / (one + two)).where(status.eq("ok"))
+    named = (choice.eq(own) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
+    answers = rows.assign(
+        dataset=data_set(rows["item_id"]),
+        evaluator=rows["judge"],
+        own=own,
+        other=second.where(leads, first),
+        leads=leads,
         status=status,
         first=share,
-        confidence=np.where(rows["leads"] ^ worse, share, 1 - share),
-        undivided=np.where(rows["leads"], one, two),
+        confidence=share.where(leads ^ worse, 1 - share),
+        undivided=one.where(leads, two),
         choice=named.where(status.eq("ok") & choice.notna()),
     )
+    return answers[leads | second.eq(own)]
 
 
-def _ordering(choices: pd.DataFrame) -> pd.Series:
+def _ordering(forward: pd.Series, backward: pd.Series) -> pd.Series:
     """How both choices agree; missing where either is."""
-    found = 3 * choices["forward"] + choices["backward"]
+    found = 3 * forward + backward
     agreed = found.map(_AGREED).fillna("tied").where(found.notna())
     return agreed.astype(pd.CategoricalDtype(ORDERINGS))
-
-
-def _paired(answers: pd.DataFrame) -> pd.DataFrame:
-    """One row a pair: the answers of its orders side by side."""
-    answers = answers.astype(dict.fromkeys(KEYS[:-1], "category"))
-    answers["pair"] = answers.groupby(KEYS).ngroup()
-    pairs = answers.groupby("pair")
-    known = answers[answers["order_known"].astype(bool)]
-    known = known.assign(order=np.where(known["leads"], *ORDERS))
-
-    def of(name: str) -> pd.DataFrame:
-        """By pair, what the answers in both orders say."""
-        wide = known.pivot(index="pair", columns="order", values=name).astype(float)
-        return wide.reindex(range(pairs.ngroups), columns=ORDERS)
-
-    confidence, choices, stored = of("confidence"), of("choice"), pairs["stored"].last()
-    # Equal probabilities count for the text read first, as the release has it.
-    first = choices.replace({"forward": {2: 1}, "backward": {2: 0}})
-    mean = confidence.mean(axis=1, skipna=False)
-    lost = answers["status"].where(answers["status"].ne("ok")).groupby(answers["pair"]).last()
-    # Half a pair is another quantity, unless the source vouches for the whole.
-    half = mean.isna() & stored.isna()
-    status = lost.fillna(half.map({True: "missing order", False: "ok"}))
-    return (
-        pairs[KEYS]
-        .first()
-        .assign(
-            **confidence,
-            undivided=of("undivided").mean(axis=1, skipna=False),
-            position=of("first").mean(axis=1, skipna=False),
-            mass=of("mass").min(axis=1),
-            ordering=_ordering(choices),
-            ordering_released=_ordering(first),
-            orders=pairs["order_known"].sum(),
-            status=status.astype("category"),
-            released=stored,
-            corrected=mean.fillna(stored).where(status.eq("ok")),
-        )
-    )
 
 
 def data_set(item_ids: pd.Series) -> pd.Series:
@@ -193,15 +154,37 @@ def confidences(
         asked), `held_out`, `status` (ok, or why the pair has no confidence), `released` and
         `corrected`.
     """
-    pairs = _paired(_answers(verdicts, evaluators, min_mass))
+    answers = _answers(verdicts, evaluators, min_mass)
+    answers = answers.astype(dict.fromkeys([*KEY[:-1], "own"], "category"))
+    answers.index = pd.Index(answers.groupby(KEY).ngroup())
+    grouped = answers.groupby(level=0)
+    pairs, stored = grouped[[*KEY, "own"]].first(), grouped["stored"].last()
+    known, leads = answers["order_known"].astype(bool), answers["leads"]
+    forward, backward = (
+        answers.loc[known & order, SAID].reindex(pairs.index) for order in (leads, ~leads)
+    )
+    first, second, mean = forward["choice"], backward["choice"], (forward + backward) / 2
+    lost = answers["status"].where(answers["status"].ne("ok")).groupby(level=0).last()
+    # Half a pair is another quantity, unless the source vouches for the whole.
+    half = mean["confidence"].isna() & stored.isna()
+    status = lost.fillna(half.map({True: "missing order", False: "ok"}))
     kept = held_out(pairs["item_id"], pairs["evaluator"], items, evaluators)
-    found = pairs.assign(
-        dataset=data_set(pairs["item_id"]),
+    return pairs.assign(
+        forward=forward["confidence"],
+        backward=backward["confidence"],
+        undivided=mean["undivided"],
+        position=mean["first"],
+        mass=np.fmin(forward["mass"], backward["mass"]),
+        ordering=_ordering(first, second),
+        # Equal probabilities count for the text read first, as the release has it.
+        ordering_released=_ordering(first.replace(2, 1), second.replace(2, 0)),
+        orders=grouped["order_known"].sum(),
+        status=status.astype("category"),
+        released=stored,
+        corrected=mean["confidence"].fillna(stored).where(status.eq("ok") & kept),
         cluster=pairs["item_id"].map(items.set_index("item_id")["cluster"]).astype("category"),
         held_out=kept,
-        corrected=pairs["corrected"].where(kept),
     )
-    return found.set_index(KEY).sort_index(kind="stable").reset_index()
 
 
 def plain(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -251,10 +234,8 @@ def means(
     """
 
     def of(dataset: str, part: pd.DataFrame) -> pd.DataFrame:
-        found = bootstrap.group_means(part, by, name, dataset)
-        return found.assign(
-            **{column: ratio(group_sums(part, by, column)[1].sum(axis=0)) for column in also}
-        )
+        more = part.groupby(by, observed=True)[list(also)].mean().reset_index(drop=True)
+        return bootstrap.group_means(part, by, name, dataset).join(more)
 
     parts = at_once(of, rows.groupby("dataset"))
     return pd.concat(parts or [pd.DataFrame(columns=[*by, *MEAN, *also])], ignore_index=True)
@@ -288,7 +269,7 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
     kept = rows["ordering"]
     shares = {name: kept.eq(name).where(kept.notna()).astype(float) for name in ORDERINGS}
     rows = rows.assign(**shares, thresholded=decide(rows["value"].to_numpy(), 0.5), n=kept.notna())
-    by = ["dataset", "evaluator", "task", "convention"]
+    by = [*JUDGE, "task", "convention"]
     grouped = rows.groupby(by)
     found = grouped[list(ORDERINGS)].mean()
     found = found.assign(
@@ -327,16 +308,15 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
         none: the plain question to the same judges), `convention, mean, se, lo, hi, n, ambiguous,
         orders`. With one order, `mean` holds the position bias in full.
     """
-    by = ["dataset", "evaluator", "other", "labels", "convention"]
+    by = [*JUDGE, "other", "labels", "convention"]
     labelled = pairs["variant"].astype("str").str.startswith(LABELS)
     plainly = pairs["variant"].eq("plain") & pairs["task"].eq("preference")
-    judged = pd.MultiIndex.from_frame(pairs[by[:2]])
-    rows = by_convention(pairs[labelled | (plainly & judged.isin(judged[labelled]))])
+    saw = labelled.groupby([pairs[name] for name in JUDGE]).transform("any")
+    rows = by_convention(pairs[labelled | (plainly & saw)])
     kind = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
     rows = pooled(rows.assign(labels=kind))
-    orders = rows.groupby(by)["orders"].max().reset_index()
     found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
-    return found.merge(orders.astype(dict.fromkeys(by, "str")), on=by, how="left")
+    return found.assign(orders=rows.groupby(by)["orders"].max().to_numpy())
 
 
 # --- the question turned round, and what a preference deserves
@@ -371,7 +351,7 @@ def wordings(both: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     Returns:
         `dataset, evaluator, other, convention, quantity, mean, se, lo, hi, n`.
     """
-    by = ["dataset", "evaluator", "other", "convention", "quantity"]
+    by = [*JUDGE, "other", "convention", "quantity"]
     return means(pooled(both), by, bootstrap, "inverted")
 
 
@@ -387,20 +367,17 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `dataset, evaluator, prefer, worse, mean, n, pattern`.
     """
-    by = ["dataset", "evaluator"]
     whole = found[found["other"].eq("all")].sort_values("convention", ascending=False)
-    one = whole.drop_duplicates([*by, "quantity"])
+    one = whole.drop_duplicates([*JUDGE, "quantity"])
     off = (one["mean"] - 0.5).abs().gt(AT_HALF)
     one = one.assign(side=(one["lo"].gt(0.5) & off).astype(int) - (one["hi"].lt(0.5) & off))
+    quantities = [*WORDINGS.values(), "mean"]
     means, n, sides = (
-        one.pivot(index=by, columns="quantity", values=name).reindex(
-            columns=["prefer", "worse", "mean"]
-        )
+        one.pivot(index=JUDGE, columns="quantity", values=name).reindex(columns=quantities)
         for name in ("mean", "n", "side")
     )
-    pattern = [
-        PATTERNS.get(both, "unclear") for both in zip(sides["prefer"], sides["worse"], strict=True)
-    ]
+    both = sides[quantities[:2]].itertuples(index=False, name=None)
+    pattern = [PATTERNS.get(found, "unclear") for found in both]
     return means.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
 
 
@@ -431,7 +408,7 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
         "excess": confidence - deserved,
         "agreement": np.where(better == 0, np.nan, right),
     }
-    known = ["dataset", "evaluator", "cluster", "wording"]
+    known = [*JUDGE, "cluster", "wording"]
     rows = rows.assign(wording=rows["task"].astype("str").map(WORDINGS), **values)
     whole = rows.melt(known, list(values), "quantity")
     by = ORACLE[:4]

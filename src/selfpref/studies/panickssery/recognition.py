@@ -118,7 +118,7 @@ class Evaluator:
             to P(5), as they were read.
         """
         said = items.set_index("item_id")["messages"]
-        articles = {item: messages[0]["content"] for item, messages in said.items()}
+        articles = said.map(lambda turns: turns[0]["content"]).to_dict()
         judged = responses[responses["item_id"].isin(articles)]
         # Of each question the labels and what they count; labels that count alike mean the same.
         kinds = {

@@ -81,8 +81,9 @@ def _judged(
     items = items[recognition.article_index(items) >= starts]
     pairs = recognition.ordered_pairs(items, responses, own)
     if not pairs:
-        told = f"no summaries of {own!r} beside others'; add it to `panickssery.respond`"
-        raise SelfprefError(told)
+        raise SelfprefError(
+            f"no summaries of {own!r} beside others'; add it to `panickssery.respond`"
+        )
     asked = recognition.Evaluator(evaluator, model, SUMMARY_LAYOUTS[prompts], use, params.seed)
     return {"verdicts": asked.verdicts(pairs), "ratings": asked.ratings(items, responses)}
 
@@ -104,7 +105,7 @@ def recognise_tuned(params: Params, key: str) -> Frames:
         name: tables.together(name, [part[name] for part in found])
         for name in ("verdicts", "ratings")
     }
-    return {**made, "example": found[0]["example"] if found else NO_EXAMPLE}
+    return made | {"example": found[0]["example"] if found else NO_EXAMPLE}
 
 
 def _evaluators(params: Params, key: str) -> list[tuple[Params, str, str, str, str]]:

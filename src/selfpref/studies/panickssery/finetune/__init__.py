@@ -59,7 +59,7 @@ def length(text: str) -> float:
 
 def vowels(text: str) -> float:
     """Number of vowels."""
-    return sum(text.lower().count(vowel) for vowel in "aeiou")
+    return len(re.findall("[aeiou]", text.lower()))
 
 
 # Control task to the quantity of which the larger is asked for.
@@ -126,20 +126,19 @@ def replayed(
         for pair in pairs
         for name, text in zip(pair.names, pair.texts, strict=True)
     }
-    pool: list[tuple[Prompt, tuple[str, ...]]] = [
-        (pair.prompt(task, layout), LABELS)
+    pool = [
+        Choose(pair.prompt(task, layout), LABELS)
         for pair in pairs
         for task in ("preference", "inferiority")
     ]
-    pool += [(layout.single("quality", *summary), SCORES) for summary in summaries.values()]
+    pool += [Choose(layout.single("quality", *told), SCORES) for told in summaries.values()]
     order = np.random.default_rng(seed).permutation(len(pool))[:n]
     drawn, found = [pool[place] for place in order.tolist()], []
     for labels in (LABELS, SCORES):
-        prompts = [prompt for prompt, offered in drawn if offered == labels]
-        choices = ask([Choose(prompt, labels) for prompt in prompts])
+        calls = [call for call in drawn if call.labels == labels]
         found += [
-            Labelled(prompt, labels[int(np.argmax(choice.probabilities))])
-            for prompt, choice in zip(prompts, choices, strict=True)
+            Labelled(call.prompt, labels[int(np.argmax(choice.probabilities))])
+            for call, choice in zip(calls, ask(calls), strict=True)
             if choice.status == "ok"
         ]
     return found

@@ -55,9 +55,13 @@ def tune(
     if settings.method == "lora":
         from peft import LoraConfig, get_peft_model  # noqa: PLC0415
 
-        sizes = {"r": settings.rank, "lora_alpha": settings.alpha}
-        where = {"target_modules": "all-linear", "task_type": "CAUSAL_LM"}
-        model = get_peft_model(model, LoraConfig(**sizes, **where))
+        adapters = LoraConfig(
+            r=settings.rank,
+            lora_alpha=settings.alpha,
+            target_modules="all-linear",
+            task_type="CAUSAL_LM",
+        )
+        model = get_peft_model(model, adapters)
     losses = _train(model, rows, settings, np.random.default_rng(seed))
     if settings.method == "lora":
         model = model.merge_and_unload()
@@ -71,10 +75,9 @@ def _train(
 ) -> list[float]:
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(weights, lr=settings.rate, weight_decay=0.0, fused=True)
-    orders = [rng.permutation(len(rows)) for _ in range(settings.epochs)]
     batches = [
         order[start : start + settings.batch]
-        for order in orders
+        for order in (rng.permutation(len(rows)) for _ in range(settings.epochs))
         for start in range(0, len(order), settings.batch)
     ]
     # AdamW's rate rises over a tenth of the steps.

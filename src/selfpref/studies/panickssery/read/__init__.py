@@ -20,8 +20,8 @@ lies, and only numbers derived from it are kept. The articles' texts are not par
   not read: others named in other words, new summaries of tuned models, and recognition asked again
   beside the inverted question.
 - What a row lacks becomes a status: `unparsable` (a token that is no label), `low-mass` (no
-  probability on the labels), `failed` (not a number, an order or a value missing, an article that
-  is not among the thousand).
+  probability on the labels), `failed` (not a number, a value missing, an article that is not among
+  the thousand).
 - `audit` lists every file, and how many of its rows are of a foreign article, or of one that the
   judge was tuned on. What is odd in the scores is shown from the tables
   (`selfpref.studies.panickssery.defects`).
@@ -35,12 +35,12 @@ a choice:
 - from probabilities (Llama): those of the two tokens among the whole vocabulary; the larger one
   decides, equal ones are a tie;
 - from a token (GPT): the likeliest token decides. Its probability p, where the release holds it, is
-  that label's, and 1 - p is given to the other label;
-- from the score of both orders alone, where it is all there is: the larger side decides.
+  that label's, and 1 - p is given to the other label.
 
 Labels told the judge who wrote what: the true ones, swapped ones, or random ones. GPT models judged
 both orders. Llama judged one, its own text first; its raw probabilities lie in one file a data set,
-and further files hold P("1") / (P("1") + P("2")) of each condition.
+and further files hold P("1") / (P("1") + P("2")) of each condition. Two of these hold the rows of
+the other data set's articles as well, which have no answer here: they failed.
 
 **Single summaries**, "did you write this?" and a quality from 1 to 5:
 
@@ -54,7 +54,7 @@ and further files hold P("1") / (P("1") + P("2")) of each condition.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,13 +85,12 @@ PATTERNS = {
     "recognition": rf"individual_setting_results/recognition_results/{_RESULTS}",
     "quality": rf"individual_setting_results/score_results/{_RESULTS}",
 }
-LABELS, GRADES = ("1", "2"), ("1", "2", "3", "4", "5")
+LABELS, GRADES = ["1", "2"], ["1", "2", "3", "4", "5"]
 # Choices are places in what is offered: the text read first, the second, a tie, nobody.
-TIED, NOBODY = 2, -1
+TIED, NOBODY = 2, 3
 ORDERS = {"forward": ["own", "other"], "backward": ["other", "own"]}
-# The variant of each condition of labels, and the word of the raw file for it.
+# The variant of each condition of labels.
 CONDITIONS = {"correct": "labels-correct", "wrong": "labels-swapped", "random": "labels-random"}
-RAW = {"correct": "correct", "wrong": "incorrect", "random": "random"}
 FINDINGS = "article of the other data set", "article that the judge was tuned on"
 PAIR, TEXT = ["item_id", "other"], ["item_id", "responder"]
 
@@ -141,7 +140,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     said, told = [], []
     for file in summaries:
         texts = json.loads(files[file.path].read_bytes())
-        index.setdefault(file.dataset, {key: place for place, key in enumerate(texts)})
+        index[file.dataset] = {key: place for place, key in enumerate(texts)}
         told.append((file.path, "read", len(texts), 0))
         said += [(f"{file.dataset}/{k}", file.evaluator, text) for k, text in texts.items()]
     names = {file.evaluator for file in judged}
@@ -161,22 +160,18 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
             told.append((file.path, "read", len(frame), 0))
             for finding, n in zip(FINDINGS, (place.isna().sum(), seen.sum()), strict=True):
                 told += [(file.path, finding, len(frame), n)] * bool(n)
-            frame = frame.assign(
-                item_id=f"{file.dataset}/" + frame["key"],
-                known=place.notna(),
-                own=judge["family"],
-                other=frame.get("model"),
-            )
-            if file.kind in ("recognition", "quality"):
-                parts["ratings"].append(_ratings(file, frame))
+            frame = frame.rename(columns={"target_model": "responder", "model": "other"})
+            frame = frame.assign(item_id=f"{file.dataset}/" + frame["key"], own=judge["family"])
+            if file.kind in RATED:
+                rated = RATED[file.kind](frame)
+                parts["ratings"].append(rated.assign(judge=file.evaluator, task=file.kind))
                 continue
             if file.kind == "labels" and file.evaluator in single:
                 stored = frame.drop_duplicates(PAIR).set_index(PAIR)["self_preference"]
                 scores[file.dataset].append(stored.rename(file.condition))
-                frame = frame[~frame["known"]]
+                frame = frame[place.isna()]
             elif file.kind == "raw-labels":
-                for stored in scores[file.dataset]:
-                    frame = frame.join(stored, on=PAIR)
+                frame = frame.join(pd.concat(scores[file.dataset], axis="columns"), on=PAIR)
             parts["verdicts"] += _verdicts(file, frame)
     made = {"responses": written(said, entry.study)}
     items = [
@@ -186,51 +181,54 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     made["items"] = pd.concat(items, ignore_index=True)
     parts["audit"] = [pd.DataFrame(told, columns=["file", "finding", "rows", "affected"])]
     # The parts are let go one table after another.
-    for name in [name for name, found in parts.items() if found]:
-        rows = pd.concat(parts.pop(name), ignore_index=True)
-        made[name] = tables.fill(rows, name, study=entry.study)
+    for name in ("verdicts", "ratings", "audit"):
+        if found := parts.pop(name):
+            rows = pd.concat(found, ignore_index=True)
+            made[name] = tables.fill(rows, name, study=entry.study)
     return made
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> Floats:
     """The numbers of a field that the release or a row may lack: NaN there."""
-    found: Floats = frame.reindex(columns=[name])[name].to_numpy(dtype=float, na_value=np.nan)
+    found: Floats = frame.reindex(columns=[name])[name].astype(float).to_numpy()
     return found
 
 
-def _by_label(values: pd.Series, labels: Sequence[str]) -> Floats:
-    """Probabilities `[rows, labels]` of a field that maps labels to them; NaN where missing."""
+def _by_label(values: pd.Series, labels: list[str]) -> tuple[Floats, pd.DataFrame]:
+    """What a field says that maps labels to their probabilities.
+
+    Returns:
+        The probabilities `[rows, labels]`, NaN where missing; and `mass` (their sum), `status`.
+    """
     maps = [value if isinstance(value, dict) else {} for value in values]
-    return np.array([[found.get(label) for label in labels] for found in maps], dtype=float)
+    shares = pd.DataFrame(maps, columns=labels, dtype=float).to_numpy()
+    mass = shares.sum(axis=1)
+    status = np.select([np.isnan(mass), mass == 0], ["failed", "low-mass"], "ok")
+    return shares, pd.DataFrame({"mass": mass, "status": status}, values.index)
 
 
-def _lists(values: Floats, kept: npt.ArrayLike) -> list[list[float] | None]:
+def _lists(values: Floats, kept: Iterable[bool]) -> list[list[float] | None]:
     """A column of lists from `[rows, values]`, missing where not kept."""
-    rows = zip(values.tolist(), np.asarray(kept), strict=True)
-    return [row if known else None for row, known in rows]
-
-
-def _larger(first: Floats, second: Floats) -> npt.NDArray[np.int64]:
-    """The place of the larger number; a tie where none is."""
-    return np.select([first > second, first < second], [0, 1], TIED)
+    return [row if known else None for row, known in zip(values.tolist(), kept, strict=True)]
 
 
 # --- pairs
 
 
-def _questions(file: Released) -> list[tuple[str, str, str, str]]:
-    """What a file asked: task, variant, the fields of the score and of the answers of each order.
-
-    That of an answer's probability is the same with `_probability` after it.
-    """
-    compared = ("self_preference", "{}_comparison")
+def _questions(file: Released) -> list[tuple[str, str, str, list[str]]]:
+    """What a file asked: task, variant, the field of the score, those of the answers by order."""
     if file.kind == "raw-labels":
-        raw = CONDITIONS.items()
-        return [("preference", variant, name, f"{RAW[name]}_label") for name, variant in raw]
-    detected = ("recognition", "plain", "detection_score", "{}_detection")
+        return [
+            ("preference", variant, name, [f"{name.replace('wrong', 'incorrect')}_label"])
+            for name, variant in CONDITIONS.items()
+        ]
     task = "inferiority" if file.kind == "worse" else "preference"
-    asked = [(task, CONDITIONS.get(file.condition, "plain"), *compared)]
-    return [detected, *asked] if file.kind == "pairwise" else asked
+    compared = [f"{order}_comparison" for order in ORDERS]
+    asked = [(task, CONDITIONS.get(file.condition, "plain"), "self_preference", compared)]
+    if file.kind == "pairwise":
+        detected = [f"{order}_detection" for order in ORDERS]
+        asked.append(("recognition", "plain", "detection_score", detected))
+    return asked
 
 
 def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
@@ -238,133 +236,100 @@ def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
 
     Args:
         file: The file.
-        frame: Its rows with `item_id`, `known` (the article is one of the data set), `own` (whose
-            text is the judge's own) and `other`; of raw labels with the score of each condition.
+        frame: Its rows with `item_id`, `own` (whose text is the judge's own) and `other`; of raw
+            labels with the score of each condition.
     """
     tops = {f"{order}_probability": f"{order}_comparison_probability" for order in ORDERS}
     frame, frames = frame.rename(columns=tops), []
-    for task, asked, score, field in _questions(file):
-        variant, stored = pd.Series(asked, frame.index), _numbers(frame, score)
+    for task, asked, score, fields in _questions(file):
+        variant = pd.Series(asked, frame.index)
         if asked == CONDITIONS["random"] and "random_labels" in frame:
             # The first label is the one that the own text got.
             fallen = frame["random_labels"].str[0].eq(frame["own"])
             variant = variant + fallen.map({True: "-correct", False: "-swapped"})
-        fields = dict.fromkeys(field.format(order) for order in ORDERS)
-        turned = task == "inferiority"
-        given = [one for name in fields if (one := _answers(frame, name, turned)) is not None]
-        if not given:
-            # There is the score of both orders alone: as if the own text had been first.
-            nothing = pd.DataFrame(dict.fromkeys(("first", "second", "mass"), np.nan), frame.index)
-            status = np.where(np.isnan(stored), "failed", "ok")
-            given = [nothing.assign(choice=_larger(stored, 1 - stored), status=status)]
-        rows = frame[["item_id"]].assign(
-            judge=file.evaluator,
-            task=task,
-            variant=variant,
-            stored=stored,
-            order_known=file.kind == "labels" or len(given) > 1 or "{}" not in field,
-            repeat=frame.assign(variant=variant).groupby([*PAIR, "variant"]).cumcount(),
-        )
-        for offered, found in zip(ORDERS.values(), given, strict=False):
-            status = found["status"].where(frame["known"], "failed")
-            pair = found[["first", "second"]].to_numpy()
+        rows = frame[["item_id"]].assign(judge=file.evaluator, task=task, variant=variant)
+        rows["stored"] = _numbers(frame, score)
+        # Of an article of the other data set there is no answer: one failed.
+        there = [name for name in fields if name in frame or f"{name}_output" in frame]
+        for name, offered in zip(there or fields[:1], ORDERS.values(), strict=False):
+            pair, told = _answers(frame, name, turned=task == "inferiority")
+            kept = told["status"].isin(["ok", "low-mass"]) & ~np.isnan(pair).any(axis=1)
             named = frame[offered].assign(tie=TIE, nobody=None).to_numpy(dtype=object)
-            kept = ~np.isnan(pair).any(axis=1) & status.isin(["ok", "low-mass"])
-            place = found["choice"].where(status.eq("ok"), NOBODY)
+            place = told["choice"].where(told["status"].eq("ok"), NOBODY)
             frames.append(
                 rows.assign(
                     candidates=named[:, :2].tolist(),
                     probabilities=_lists(pair, kept),
-                    mass=found["mass"].where(kept),
+                    mass=told["mass"].where(kept),
                     choice=named[np.arange(len(rows)), place],
-                    status=status,
+                    status=told["status"],
                 )
             )
     return frames
 
 
-def _answers(frame: pd.DataFrame, name: str, turned: bool) -> pd.DataFrame | None:
-    """The answers to a question in one order, however the file stores them; None where it has none.
+def _answers(frame: pd.DataFrame, name: str, turned: bool) -> tuple[Floats, pd.DataFrame]:
+    """The answers to a question in one order, however the file stores them.
 
     Args:
         frame: The rows.
-        name: The field of the answer; of probabilities with `_output` after it.
+        name: The field of the answer; of probabilities with `_output` after it, of the likeliest
+            token's with `_probability`.
         turned: Whether the judge was asked the opposite of what is stored: of who is worse the
             release stores who is better.
 
     Returns:
-        `first` and `second` (probability of the text read first and second, NaN where unknown),
+        The probabilities of the text read first and second, `[rows, 2]`, NaN where unknown; and
         `mass` (what both labels hold of the whole, NaN where unknown), `choice` (a place) and
         `status`.
     """
-    top, name = f"{name}_probability", f"{name}_output" if f"{name}_output" in frame else name
-    if name not in frame:
-        return None
-    values = frame[name]
-    if any(isinstance(value, dict) for value in values):
-        pair = _by_label(values, LABELS)
-        mass, choice = pair.sum(axis=1), _larger(*pair.T)
-        odd = np.array([isinstance(v, dict) and not {*LABELS} <= {*v} for v in values])
-        lost = np.isnan(mass) & ~odd
+    if f"{name}_output" in frame:
+        pair, told = _by_label(frame[f"{name}_output"], LABELS)
+        told["choice"] = np.select([pair[:, 0] > pair[:, 1], pair[:, 0] < pair[:, 1]], [0, 1], TIED)
     else:
-        choice, odd = values.eq(LABELS[1]).to_numpy(dtype=int), ~values.isin(LABELS).to_numpy()
-        p, mass = np.where(odd, np.nan, _numbers(frame, top)), np.full(len(frame), np.nan)
-        lost = values.isna().to_numpy() | (np.isnan(_numbers(frame, top)) & (top in frame))
+        values = frame.reindex(columns=[name])[name]
+        status = np.select([values.isna(), ~values.isin(LABELS)], ["failed", "unparsable"], "ok")
+        second, p = values.eq(LABELS[1]), _numbers(frame, f"{name}_probability")
         # Rounding lets a released probability exceed 1 by a millionth.
-        pair = np.column_stack([p, 1 - p]).clip(0, 1)
-        pair = np.where(choice[:, None] == 1, pair[:, ::-1], pair)
+        pair = np.where(second, [1 - p, p], [p, 1 - p]).T.clip(0, 1)
+        told = pd.DataFrame({"mass": np.nan, "choice": second.astype(int), "status": status})
     if turned:
-        pair, choice = pair[:, ::-1], np.where(choice == TIED, TIED, 1 - choice)
-    status = np.select([lost, odd, mass == 0], ["failed", "unparsable", "low-mass"], "ok")
-    found = pd.DataFrame(pair, frame.index, ["first", "second"])
-    return found.assign(mass=mass, choice=choice, status=status)
+        pair, told["choice"] = pair[:, ::-1], told["choice"].replace({0: 1, 1: 0})
+    return pair, told
 
 
 # --- single summaries
 
 
-def _ratings(file: Released, frame: pd.DataFrame) -> pd.DataFrame:
-    """The ratings of a file of single summaries, from its rows as for `_verdicts`."""
-    rows = frame[["item_id"]].assign(responder=frame["target_model"])
-    made = (_quality if file.kind == "quality" else _recognition)(frame, rows)
-    foreign = made["item_id"].isin(frame.loc[~frame["known"], "item_id"])
-    return made.assign(
-        score=made["score"].mask(foreign),
-        status=made["status"].mask(foreign, "failed"),
-        judge=file.evaluator,
-        task=file.kind,
-        repeat=made.groupby(TEXT, sort=False).cumcount(),
-    )
-
-
-def _recognition(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+def _recognition(frame: pd.DataFrame) -> pd.DataFrame:
     """The ratings of a file of "did you write this?"."""
     stored, split = _numbers(frame, "recognition_score"), np.full((len(frame), 2), np.nan)
     for number, tokens in enumerate(frame.get("res", ())):
-        if isinstance(tokens, dict):
-            meant = [(token.strip(" \t\n\"'.,").lower(), p) for token, p in tokens.items()]
-            split[number] = [sum(p for word, p in meant if word == a) for a in ("yes", "no")]
+        meant = [(token.strip(" \t\n\"'.,").lower(), p) for token, p in tokens.items()]
+        split[number] = [sum(p for word, p in meant if word == a) for a in ("yes", "no")]
     known = ~np.isnan(split[:, 0])
-    score = np.where(known, split[:, 0], stored)
-    status = np.where(np.isnan(score), "failed", "ok")
-    rows = rows.assign(score=score, stored=stored, mass=split.sum(axis=1), status=status)
-    rows = rows.assign(distribution=_lists(split, known))
+    rows = frame[TEXT].assign(
+        score=np.where(known, split[:, 0], stored),
+        stored=stored,
+        mass=split.sum(axis=1),
+        distribution=_lists(split, known),
+        status="ok",
+    )
     every = pd.MultiIndex.from_product([rows[name].unique() for name in TEXT], names=TEXT)
     dropped = every.difference(pd.MultiIndex.from_frame(rows[TEXT])).to_frame(index=False)
     return pd.concat([rows, dropped.assign(status="unparsable")], ignore_index=True)
 
 
-def _quality(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+def _quality(frame: pd.DataFrame) -> pd.DataFrame:
     """The ratings of a file of quality scores."""
-    grades = _by_label(frame["scores"], GRADES)
-    mass = grades.sum(axis=1)
-    status = np.select([np.isnan(mass), mass == 0], ["failed", "low-mass"], "ok")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        score = grades @ np.arange(1, len(GRADES) + 1) / mass
-    return rows.assign(
-        score=np.where(status == "ok", score, np.nan),
+    grades, told = _by_label(frame["scores"], GRADES)
+    mean = grades @ np.arange(1, 6) / told["mass"]
+    return frame[TEXT].assign(
+        score=mean.where(told["status"].eq("ok")),
         stored=_numbers(frame, "score"),
-        mass=mass,
-        distribution=_lists(grades, status != "failed"),
-        status=status,
+        distribution=_lists(grades, told["status"].ne("failed")),
+        **told,
     )
+
+
+RATED = {"recognition": _recognition, "quality": _quality}

@@ -35,8 +35,8 @@ from selfpref.params import Articles
 from selfpref.seeds import sampled
 from selfpref.studies.panickssery import STUDY
 
-# Reader to the columns of article, summary and id.
-COLUMNS = {"xsum": ("document", "summary", "id"), "cnn-dailymail": ("article", "highlights", "id")}
+# Reader to the columns of article and summary.
+COLUMNS = {"xsum": ("document", "summary"), "cnn-dailymail": ("article", "highlights")}
 HUMAN = "human"
 _QUOTES = "\"'“”‘’"
 Text = Annotated[str, Field(pattern=r"\S")]
@@ -92,12 +92,12 @@ def article_tables(dataset: str, entry: Articles, source: Path, found: Sequence[
             f"{source}: {entry.articles} articles asked for, {len(found)} there; lower "
             f"panickssery.datasets.{dataset}.articles"
         )
+    ids = [f"{dataset}/{one.id}" for one in found]
     said = [
-        (f"{dataset}/{one.id}", author, clean(text, entry.kind))
-        for one in found
+        (item, author, clean(text, entry.kind))
+        for item, one in zip(ids, found, strict=True)
         for author, text in one.summaries.items()
     ]
-    ids = [f"{dataset}/{one.id}" for one in found]
     items = article_items(dataset, ids, [one.article for one in found])
     return {"items": items, "responses": written(said, STUDY.name)}
 
@@ -117,9 +117,9 @@ def read(dataset: str, entry: Articles, source: Path) -> Frames:
     Raises:
         SelfprefError: The set has fewer articles, or as `selfpref.download.fetch.open_set`.
     """
-    whole = open_set(source, COLUMNS[entry.reader])
-    article, summary, identifier = COLUMNS[entry.reader]
-    places = {str(name): place for place, name in enumerate(whole[identifier])}
+    article, summary = COLUMNS[entry.reader]
+    whole = open_set(source, (article, summary, "id"))
+    places = {str(name): place for place, name in enumerate(whole["id"])}
     rows: list[Article] = []
     empty = 0
     for name in sampled(places, None):
