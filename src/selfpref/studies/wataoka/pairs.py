@@ -69,6 +69,12 @@ def stacked(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFra
     return whole[[*columns]]
 
 
+def of_responders(pairs: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Every pair twice, turned to either `responder`: a value of 1 means this one."""
+    turned = pairs.assign(first=pairs["second"], **{value: 1 - pairs[value]})
+    return pd.concat([pairs, turned], ignore_index=True).rename(columns={"first": "responder"})
+
+
 def with_controls(
     found: pd.DataFrame, excesses: pd.DataFrame, positions: pd.DataFrame, planted: pd.DataFrame
 ) -> pd.DataFrame:
@@ -219,8 +225,7 @@ def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
     for data in sets:
         clusters = data.tables["items"][["item_id", "cluster"]]
         votes = bias.human_votes(data.tables["labels"]).merge(clusters, on="item_id")
-        turned = votes.assign(first=votes["second"], human=1 - votes["human"])
-        rows = pd.concat([votes, turned], ignore_index=True).rename(columns={"first": "responder"})
+        rows = of_responders(votes, "human")
         rows["decided"] = rows["human"].where(rows["human"].ne(0.5))
         table = group_shares(rows, ["responder"], "decided", data.bootstrap.level)
         table = table.set_axis(["responder", *rates, "n"], axis=1).assign(dataset=data.name)
