@@ -43,9 +43,9 @@ TIES = [*KEY, "judge_tie", "n_human", "n_no_verdict", "n_ties", "n", *CELLS, *bo
 EXCLUSIONS = [*KEY, "status", "n", "of", "share"]
 EXAMPLE = ["dataset", "item_id", "judge", "opponent", "score", "margin"]
 EXAMPLE += ["opponent_agrees_with_human", "length"]
-# Which pair shows the bias best: by these columns, and whether the smaller value comes first.
-RANKED = {"opponent_agrees_with_human": False, "margin": True, "length": True}
-RANKED |= dict.fromkeys(("dataset", "item_id", "judge", "opponent"), True)
+# Which pair shows the bias best: by these columns, in all but the first the smaller value.
+RANKED = ["opponent_agrees_with_human", "margin", "length"]
+RANKED += ["dataset", "item_id", "judge", "opponent"]
 
 
 def each_judge(
@@ -91,12 +91,12 @@ def with_controls(
         (`eo_others`), flip and reversal rate. Where something was injected, also `seed, beta,
         planted, oracle_rule`.
     """
-    own = excesses.query("variant == 'own'").set_index(KEY).rename(columns={"few": "excess_few"})
-    own = own[[*bounded("excess", "eo_others"), "excess_few"]]
-    turns = positions.query("pairs == 'own'").set_index(KEY)[["flip_rate", "reversal_rate"]]
-    table = found.join(own, on=KEY).join(turns, on=KEY)[BIAS].infer_objects()
-    known = planted.set_index(KEY)[["seed", "beta", "planted", "oracle_rule"]]
-    return table.join(known, on=KEY) if len(planted) else table
+    own = excesses.query("variant == 'own'").rename(columns={"few": "excess_few"})
+    own = own[[*KEY, *bounded("excess", "eo_others"), "excess_few"]]
+    turns = positions.query("pairs == 'own'")[[*KEY, "flip_rate", "reversal_rate"]]
+    table = found.merge(own, "left").merge(turns, "left")[BIAS].infer_objects()
+    known = planted[[*KEY, "seed", "beta", "planted", "oracle_rule"]]
+    return table.merge(known, "left") if len(planted) else table
 
 
 def bias_by_opponent(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -258,7 +258,8 @@ def example(sets: Sequence[Judged]) -> pd.DataFrame:
         )
         against = against.assign(opponent_agrees_with_human=agrees, length=one + two)
         found.append(against.dropna(subset="length"))
-    ranked = stacked(found, EXAMPLE).sort_values([*RANKED], ascending=[*RANKED.values()])
+    smaller = [name != RANKED[0] for name in RANKED]
+    ranked = stacked(found, EXAMPLE).sort_values(RANKED, ascending=smaller)
     return ranked.head(1).astype({"length": int, "margin": int})
 
 

@@ -59,6 +59,8 @@ BY = ["dataset", "judge", "pairs"]
 RATES = [*BY, "who", "bin", "left", "right", "x", "n", *bounded("win_rate"), "n_dropped"]
 SLOPES = [*BY, "who", *bounded("slope", "controlled"), "n", "n_dropped"]
 VALUES = ("own", "other", "gap")
+# Whose texts a judge's are held against: those that it reads, or its own as others read them.
+VIEWS = {"judge": "judge", "text": "responder"}
 TEXTS = ["dataset", "judge", "view", "conditional", *bounded(*VALUES), "n", "n_dropped"]
 READERS = ["dataset", "who", "reader", "readers", "control"]
 READERS += [*bounded("slope"), "spread", "n", "n_dropped"]
@@ -130,22 +132,21 @@ def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
         pair as one of `all`, and as one with the judge's `own` response (which is A) or of the
         `other` ones.
     """
-    use, quality = data.settings, data.truth("quality")
+    use, found = data.settings, []
     ties = {"judge_wins": use.judge_ties, "human_wins": use.human_ties}
-    found = []
+    left_out = {wins: {0.5: np.nan} for wins, counts in ties.items() if counts == "drop"}
     for judge, mine in data.pairs.groupby("judge"):
         _, values = read_by(data, str(judge), reader)
         values = values if use.scale == "log-perplexity" else np.exp(values)
-        rows = pair_differences(mine, values, quality)
+        rows = pair_differences(mine, values, data.truth("quality"))
         own, others = rows[rows["own"]], rows[~rows["own"]]
         parts = {"all": rows, "own": turned(own, own["own_is_b"]), "other": others}
         for name, part in parts.items():
-            voted, enters = part["human_wins"].notna().any(), part["x"].notna()
-            for wins in [*ties][: 1 + voted]:
-                tied = part[wins].eq(0.5)
-                enters &= part[wins].notna() & (~tied | (ties[wins] == "half"))
-            lost = len(part) - enters.sum()
-            found.append(part[enters].assign(pairs=name, voted=voted, n_dropped=lost))
+            voted = part["human_wins"].notna().any()
+            needed = ["x", "judge_wins", "human_wins"][: 2 + voted]
+            enters = part.replace(left_out)[needed].notna().all(axis=1)
+            told = {"pairs": name, "voted": voted, "n_dropped": (~enters).sum()}
+            found.append(part[enters].assign(**told))
     rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=BY)
     return rows.astype({"pairs": PARTS}).assign(dataset=data.name)
 
@@ -198,10 +199,10 @@ def win_rates_by_bin(
             long = pd.concat([part.assign(who=who, won=part[f"{who}_wins"]) for who in WHO])
             long["who"] = pd.Categorical(long["who"], WHO)
             rates = group_shares(long, [*by, "who"], "won", data.bootstrap.level)
+            rates.columns = [*by, "who", *bounded("win_rate"), "n"]
             rates = rates[rates["n"].gt(0)].astype({"bin": int}).join(means, on=by)
             rates["left"], rates["right"] = edges[rates["bin"]], edges[rates["bin"] + 1]
-            names = dict(zip(("share", "lo", "hi"), bounded("win_rate"), strict=True))
-            found.append(rates.rename(columns=names))
+            found.append(rates)
     return stacked(found, RATES)
 
 
@@ -256,22 +257,21 @@ def log_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
     for data in sets:
         values = bias.response_perplexity(data.tables["perplexities"])
         values = values.merge(data.tables["items"][["item_id", "cluster"]], on="item_id")
-        values["own"] = values["responder"].eq(values["judge"])
-        # A reader that judges nothing here has no figure of its own.
-        judges = values[values["judge"].isin(data.pairs["judge"])]
-        for (conditional, judge), _ in judges.groupby(["conditional", "judge"]):
-            for view, who in (("judge", "judge"), ("text", "responder")):
-                read = values[values["conditional"].eq(conditional) & values[who].eq(judge)]
+        for conditional, every in values.groupby("conditional"):
+            # A reader that judges nothing here has no figure of its own.
+            judges = [name for name in data.readers if every["judge"].eq(name).any()]
+            for judge, (view, who) in product(judges, VIEWS.items()):
+                read = every[every[who].eq(judge)]
                 if read.empty:
                     continue
                 known = read.dropna(subset="value")
-                own = np.stack([known["own"], ~known["own"]], axis=-1)
+                itself = known["responder"].eq(known["judge"])
+                own = np.stack([itself, ~itself], axis=-1)
                 sums = np.stack([own * known[["value"]].to_numpy(float), own], axis=-1)
-                names = view, judge, str(conditional)
-                found = data.bootstrap.estimates(sums, known["cluster"], _own_other_gap, *names)
+                place = known["cluster"], _own_other_gap, view, judge, str(conditional)
                 row = {"dataset": data.name, "judge": judge, "view": view, "n": len(known)}
                 row |= {"conditional": conditional, "n_dropped": len(read) - len(known)}
-                rows.append(row | intervals(VALUES, found))
+                rows.append(row | intervals(VALUES, data.bootstrap.estimates(sums, *place)))
     return pd.DataFrame(rows, columns=TEXTS)
 
 
