@@ -12,7 +12,7 @@ pytest.importorskip("datasets", reason="the extra `models` is not installed")
 from selfpref import tables
 from selfpref.params import Dataset
 from selfpref.studies.registry import READERS
-from selfpref.studies.wataoka.read import releases
+from selfpref.studies.wataoka import read as releases
 
 
 def said(*texts):

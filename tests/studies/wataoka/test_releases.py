@@ -16,9 +16,9 @@ from selfpref.params import Params
 from selfpref.params.studies import Wataoka
 from selfpref.params.uses import Label
 from selfpref.studies.wataoka import STUDY
+from selfpref.studies.wataoka import read as releases
 from selfpref.studies.wataoka.labels import label
-from selfpref.studies.wataoka.read import releases
-from selfpref.studies.wataoka.read.releases import elobench, llm_sp, mt_bench, vicuna80
+from selfpref.studies.wataoka.read import elobench, llm_sp, mt_bench, vicuna80
 
 JUDGE, OTHER = JUDGES[0], OPPONENTS[0]
 PLACE = path("math500", JUDGE, OTHER)
