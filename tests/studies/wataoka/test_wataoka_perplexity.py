@@ -32,16 +32,15 @@ NONE = pd.Series(dtype=float)
 
 
 def test_a_is_drawn_whoever_judges_and_turns_x_wins_and_quality_together():
-    rows = [(str(n), "a", "b", "a", 1.0, 1.0) for n in range(200)]
+    rows = [(str(n), "a", "b", "b", 1.0, 1.0) for n in range(200)]
     found = pair_differences(pairs(*rows), values(200, a=1.0, b=3.0), NONE)
-    assert 60 < found["own_is_b"].sum() < 140
-    assert (found["x"].lt(0) != found["own_is_b"]).all()
+    assert 60 < found["drawn"].sum() < 140
     # Alone it is the judge's own.
-    own = perplexity.turned(found, found["own_is_b"])
-    assert (own[["x", "judge_wins", "human_wins"]] == [-2, 1, 1]).all(axis=None)
+    own = perplexity.turned(found, "own_is_b")
+    assert (own[["x", "judge_wins", "human_wins"]] == [2, 0, 0]).all(axis=None)
     rows = [(str(n), "b", "c", "a", 0.5, 1.0) for n in range(40)]
-    quality = values(40, b=0.9, c=0.4)
-    found = pair_differences(pairs(*rows), values(40, b=1.0, c=3.0), quality).round(9)
+    found = pair_differences(pairs(*rows), values(40, b=1.0, c=3.0), values(40, b=0.9, c=0.4))
+    found = perplexity.turned(found, "drawn").round(9)
     assert {*found[["x", "judge_wins", "human_wins", "q"]].itertuples(index=False, name=None)} == {
         (-2.0, 1.0, 0.5, 0.5),
         (2.0, 0.0, 0.5, -0.5),

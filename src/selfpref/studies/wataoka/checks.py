@@ -32,7 +32,6 @@ of the metric; since beta is confounded with a style within one seed, it is no e
 self-preference.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import product
 
@@ -52,7 +51,7 @@ from selfpref.statistics.bootstrap import (
     ratio,
 )
 from selfpref.statistics.judged import STUDY, Judged
-from selfpref.studies.wataoka.pairs import each_judge, intervals, of_responders, stacked
+from selfpref.studies.wataoka.pairs import Sets, each_judge, intervals, of_responders, stacked
 
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
 PAPER = "Wataoka et al., arXiv 2410.21819"
@@ -134,7 +133,7 @@ def win_rates(data: Judged) -> pd.DataFrame:
     return shares.assign(item="win rate")
 
 
-def checks(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
+def checks(sets: Sets, published: pd.DataFrame) -> pd.DataFrame:
     """What others have printed of the same releases beside what is recomputed here.
 
     Returns:
@@ -148,7 +147,7 @@ def checks(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
     return found[[*CHECKED, "published", "recomputed", "difference", "source", "how_read"]]
 
 
-def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
+def without_self(sets: Sets, paper: pd.DataFrame) -> pd.DataFrame:
     """EO of another person in GPT-4's place on Chatbot Arena, beside the paper's.
 
     Args:
@@ -214,7 +213,7 @@ def rule_cells(data: Judged, judge: str) -> tuple[Floats, pd.Series]:
     return np.stack(cells, axis=1), own["cluster"]
 
 
-def planted(sets: Sequence[Judged]) -> pd.DataFrame:
+def planted(sets: Sets) -> pd.DataFrame:
     """Measured, injected and oracle rule's EO of every judge with responses of its own.
 
     Returns:
@@ -233,7 +232,7 @@ def planted(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PLANTED)
 
 
-def recovery(sets: Sequence[Judged]) -> pd.DataFrame:
+def recovery(sets: Sets) -> pd.DataFrame:
     """Correlation over judges of measured with injected bias, with the oracle rule and with beta.
 
     Prompts are resampled, judges are not: the interval is the noise of the measurement for these
@@ -270,7 +269,7 @@ def recovery(sets: Sequence[Judged]) -> pd.DataFrame:
     return made.assign(quantity=quantities, n=len(blocks), seeds=len(seeds))[RECOVERY]
 
 
-def oracle_agreement(sets: Sequence[Judged]) -> pd.DataFrame:
+def oracle_agreement(sets: Sets) -> pd.DataFrame:
     """Share of pairs of unequal quality on which each judge agrees with the oracle.
 
     Returns:

@@ -29,8 +29,8 @@ from selfpref.statistics import bias as pairs
 from selfpref.statistics import judged
 from selfpref.statistics.bias import CELLS
 from selfpref.statistics.bootstrap import bounded, share_interval
-from selfpref.statistics.judged import SIDES, Judged
-from selfpref.studies.wataoka.pairs import each_judge, intervals
+from selfpref.statistics.judged import SIDES
+from selfpref.studies.wataoka.pairs import Sets, each_judge, intervals
 from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
 from selfpref.tables.schemas import CORRECT
 
@@ -49,7 +49,7 @@ SIZES = ["dataset", "control", "slope", "least", "greatest", "n"]
 CONTROLS = {"raw": ["size"], "accuracy": ["size", "accuracy"]}
 
 
-def bias(sets: Sequence[Judged]) -> pd.DataFrame:
+def bias(sets: Sets) -> pd.DataFrame:
     """EO and DP of every judge on its own pairs, and what stands beside them.
 
     Returns:
@@ -79,7 +79,7 @@ def bias(sets: Sequence[Judged]) -> pd.DataFrame:
     return found.join(rates[bounded("reversal_rate", "first_share")], on=["dataset", "judge"])
 
 
-def by_case(sets: Sequence[Judged]) -> pd.DataFrame:
+def by_case(sets: Sets) -> pd.DataFrame:
     """How often a judge picks its own answer in each of the four cases.
 
     Returns:
@@ -125,7 +125,7 @@ def sizes(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SIZES)
 
 
-def by_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
+def by_perplexity(sets: Sets) -> pd.DataFrame:
     """Fig. 3 against the key: `perplexity.win_rates_by_bin` of all pairs, with `reader`.
 
     The reader is the judge itself (`own`), or another model, which reads a sample (`outside`: the

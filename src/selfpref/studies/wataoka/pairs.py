@@ -27,6 +27,7 @@ from selfpref.statistics.bootstrap import Interval, bounded, group_shares
 from selfpref.statistics.choices import EXCESS as EXCESSES
 from selfpref.statistics.judged import SIDES, Judged
 
+Sets = Sequence[Judged]
 KEY = ["dataset", "judge"]
 BIAS = [*KEY, "n", *CELLS, *bounded("eo", "eo_ratio", "dp", "excess"), "flip_rate"]
 BIAS += ["reversal_rate", "n_dropped", *SIDES, "few", *bounded("eo_others"), "excess_few"]
@@ -48,9 +49,7 @@ RANKED = ["opponent_agrees_with_human", "margin", "length"]
 RANKED += ["dataset", "item_id", "judge", "opponent"]
 
 
-def each_judge(
-    sets: Sequence[Judged],
-) -> Iterator[tuple[dict[str, object], Judged, str, pd.DataFrame]]:
+def each_judge(sets: Sets) -> Iterator[tuple[dict[str, object], Judged, str, pd.DataFrame]]:
     """Every judge with own responses: its key, data set, name, and own pairs turned to it."""
     for data in sets:
         for judge in data.judges:
@@ -99,7 +98,7 @@ def with_controls(
     return table.merge(known, "left") if len(planted) else table
 
 
-def bias_by_opponent(sets: Sequence[Judged]) -> pd.DataFrame:
+def bias_by_opponent(sets: Sets) -> pd.DataFrame:
     """EO split by whose response the judge's own was compared with (columns `BY_OPPONENT`)."""
     rows = [
         key | {"opponent": opponent} | data.equal_opportunity(part, judge, str(opponent), "eo")
@@ -109,7 +108,7 @@ def bias_by_opponent(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=BY_OPPONENT)
 
 
-def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
+def demographic_parity(sets: Sets, published: pd.DataFrame) -> pd.DataFrame:
     """Table 2 in both readings: decisive rows only; pairs that the human tied included.
 
     Args:
@@ -140,7 +139,7 @@ def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.Da
     return found.assign(published=found["judge"].map(printed).astype(float))
 
 
-def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
+def excess_table(sets: Sets) -> pd.DataFrame:
     """Both variants of the excess; nothing where no second judge read the same responses.
 
     Returns:
@@ -168,7 +167,7 @@ def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=EXCESS)
 
 
-def judge_ties(sets: Sequence[Judged]) -> pd.DataFrame:
+def judge_ties(sets: Sets) -> pd.DataFrame:
     """Pairs and EO of every judge on its own pairs, under each reading of a judge's tie.
 
     Returns:
@@ -191,7 +190,7 @@ def judge_ties(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=TIES)
 
 
-def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
+def exclusions(sets: Sets) -> pd.DataFrame:
     """Verdicts of every judge by what became of them.
 
     Returns:
@@ -213,7 +212,7 @@ def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
     return stacked(found, EXCLUSIONS)
 
 
-def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
+def wins_by_human(sets: Sets) -> pd.DataFrame:
     """How often the human majority prefers each responder, judged or not.
 
     Returns:
@@ -236,7 +235,7 @@ def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
     return stacked(found, ["dataset", "responder", *rates, "n", *counts.values()])
 
 
-def example(sets: Sequence[Judged]) -> pd.DataFrame:
+def example(sets: Sets) -> pd.DataFrame:
     """Fig. 1a: a pair on which a judge prefers its own response, and the human majority the other.
 
     The rule: both texts are released; pairs whose opponent, as a judge, sides with the human come

@@ -32,7 +32,6 @@ that away. Either way it is an association: a text may be probable for reasons t
 good.
 """
 
-from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -50,7 +49,7 @@ from selfpref.statistics.bootstrap import (
     slope_of_sums,
 )
 from selfpref.statistics.judged import Binning, Judged
-from selfpref.studies.wataoka.pairs import intervals, stacked
+from selfpref.studies.wataoka.pairs import Sets, intervals, stacked
 
 WHO, HUMAN = ("judge", "human"), "human"
 OWN, OUTSIDE = "own", "outside"
@@ -85,7 +84,7 @@ def read_by(data: Judged, who: str, reader: str) -> tuple[list[str], pd.Series]:
 
 
 def pair_differences(pairs: pd.DataFrame, values: pd.Series, quality: pd.Series) -> pd.DataFrame:
-    """Each judged pair with the difference in perplexity, one of its responses drawn as A.
+    """Each judged pair with the difference in perplexity, its first response being A.
 
     Args:
         pairs: As `judged_pairs` returns them.
@@ -93,28 +92,28 @@ def pair_differences(pairs: pd.DataFrame, values: pd.Series, quality: pd.Series)
         quality: True quality by (item_id, responder); may be empty.
 
     Returns:
-        `item_id, judge, cluster, own` (the pair holds the judge's response), `own_is_b` (and it
-        was drawn as B), `x`, `judge_wins`, `human_wins` (for A), `q` (difference in quality, else
-        the human's vote as -1, 0, 1).
+        `judge, cluster, own` (the pair holds the judge's response), `own_is_b` (as its second),
+        `drawn` (whether the draw turns the pair), `x`, `judge_wins`, `human_wins` (for A), `q`
+        (difference in quality, else the human's vote as -1, 0, 1).
     """
-    own_second = pairs["second"].eq(pairs["judge"])
-    drawn = np.array([seed_of(*key) % 2 == 1 for key in pairs[PAIR].to_numpy()], dtype=bool)
-    rows = pairs[["item_id", "judge", "cluster"]].assign(
-        own=own_second | pairs["first"].eq(pairs["judge"]),
+    own_is_b = pairs["second"].eq(pairs["judge"])
+    return pairs[["judge", "cluster"]].assign(
+        own=own_is_b | pairs["first"].eq(pairs["judge"]),
+        own_is_b=own_is_b,
+        drawn=[seed_of(*key) % 2 == 1 for key in pairs[PAIR].to_numpy()],
         x=gap(values, pairs),
         judge_wins=pairs["decision"],
         human_wins=pairs["human"],
         q=2 * pairs["human"] - 1 if quality.empty else gap(quality, pairs),
     )
-    return turned(rows, drawn).assign(own_is_b=rows["own"] & (own_second != drawn))
 
 
-def turned(rows: pd.DataFrame, which: pd.Series | np.ndarray) -> pd.DataFrame:
-    """The same pairs, some of them with A and B the other way round."""
-    rows = rows.copy()
-    for name, total in {"x": 0, "q": 0, "judge_wins": 1, "human_wins": 1}.items():
-        rows[name] = rows[name].where(~which, total - rows[name])
-    return rows
+def turned(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """The same pairs, with A and B the other way round where the column `by` is true."""
+    totals = {"x": 0, "q": 0, "judge_wins": 1, "human_wins": 1}
+    return rows.assign(
+        **{name: rows[name].mask(rows[by], total - rows[name]) for name, total in totals.items()}
+    )
 
 
 def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
@@ -139,9 +138,9 @@ def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
         _, values = read_by(data, str(judge), reader)
         values = values if use.scale == "log-perplexity" else np.exp(values)
         rows = pair_differences(mine, values, data.truth("quality"))
-        own, others = rows[rows["own"]], rows[~rows["own"]]
-        parts = {"all": rows, "own": turned(own, own["own_is_b"]), "other": others}
-        for name, part in parts.items():
+        drawn = turned(rows, "drawn")
+        own, other = turned(rows[rows["own"]], "own_is_b"), drawn[~rows["own"]]
+        for name, part in {"all": drawn, "own": own, "other": other}.items():
             voted = part["human_wins"].notna().any()
             needed = ["x", "judge_wins", "human_wins"][: 2 + voted]
             enters = part.replace(left_out)[needed].notna().all(axis=1)
@@ -168,9 +167,7 @@ def bin_edges(x: pd.Series, bins: int, binning: Binning) -> Floats:
     return distinct if len(distinct) > 1 else distinct.repeat(2)
 
 
-def win_rates_by_bin(
-    sets: Sequence[Judged], reader: str = OWN, *, together: bool = False
-) -> pd.DataFrame:
+def win_rates_by_bin(sets: Sets, reader: str = OWN, *, together: bool = False) -> pd.DataFrame:
     """Figs. 3, 4 and 6: share of wins of A by bin of x, for the judge and the human.
 
     Args:
@@ -218,7 +215,7 @@ def _slopes(totals: Floats) -> Floats:
     return np.concatenate(found, axis=-1)
 
 
-def slopes(sets: Sequence[Judged]) -> pd.DataFrame:
+def slopes(sets: Sets) -> pd.DataFrame:
     """Slopes of wins on x, raw and with quality controlled, for judge, human and their difference.
 
     Returns:
@@ -242,7 +239,7 @@ def slopes(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SLOPES)
 
 
-def log_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
+def log_perplexity(sets: Sets) -> pd.DataFrame:
     """Fig. 5: mean log-perplexity of own and others' texts.
 
     By row (`view` judge): one judge reads its own responses and the others'. By column (`view`
@@ -281,7 +278,7 @@ def _own_other_gap(totals: Floats) -> Floats:
     return np.concatenate([means, means[..., 1:] - means[..., :1]], axis=-1)
 
 
-def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
+def outside_reader(sets: Sets) -> pd.DataFrame:
     """The slope b of each judge and of the people, by reader and by what is controlled for.
 
     Returns:
