@@ -197,7 +197,14 @@ def test_without_a_key_there_is_nothing_and_slopes_need_enough_judges():
     # Nobody has read the texts of the set.
     found = nothing, keyed.by_case([]), keyed.sizes(nothing), keyed.by_perplexity([keyed_set()])
     assert all(frame.empty for frame in found)
-    rows = pd.DataFrame({"family": list("aabb"), "size": [1, 2, 4, 8], "eo": [0.0, 0.1, 0.2, 0.3]})
+    rows = pd.DataFrame(
+        {
+            "family": list("aabb"),
+            "judge": list("pqrs"),
+            "size": [1, 2, 4, 8],
+            "eo": [0.0, 0.1, 0.2, 0.3],
+        }
+    )
     found = keyed.sizes(rows.assign(dataset="d", accuracy=[0.5, 0.7, 0.4, 0.9]))
     raw, given = found.to_dict("records")
     assert raw["slope"] == pytest.approx(0.1)

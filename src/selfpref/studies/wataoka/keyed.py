@@ -20,15 +20,13 @@ alone, as it is and given their accuracy. Judges of three families are no sample
 `least` and `greatest` are over leaving out one family.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics import bias as pairs
 from selfpref.statistics import judged
 from selfpref.statistics.bias import CELLS
-from selfpref.statistics.bootstrap import bounded, share_interval
+from selfpref.statistics.bootstrap import bounded, fit, share_interval
 from selfpref.statistics.judged import SIDES
 from selfpref.studies.wataoka.pairs import Sets, each_judge, intervals
 from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
@@ -102,11 +100,10 @@ def by_case(sets: Sets) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=BY_CASE)
 
 
-def _slope(rows: pd.DataFrame, columns: Sequence[str]) -> float:
-    """The least-squares slope of EO on the first column, given the others and a constant."""
-    design = np.column_stack([rows[[*columns]].to_numpy(float), np.ones(len(rows))])
-    found, _, rank, _ = np.linalg.lstsq(design, rows["eo"].to_numpy(float), rcond=None)
-    return float(found[0]) if rank == design.shape[1] else np.nan
+def _slope(rows: pd.DataFrame, columns: list[str]) -> float:
+    """The least-squares slope of EO on the size, given the other columns and a constant."""
+    design, eo = rows[columns].assign(constant=1.0), rows["eo"].to_numpy(float)
+    return fit(eo, design, rows["judge"], ["size"], level=0.95)["size"].value
 
 
 def sizes(found: pd.DataFrame) -> pd.DataFrame:
