@@ -1,4 +1,4 @@
-"""Readers of pairs on small releases of the same layout: MT-Bench, Vicuna-80, Arena battles."""
+"""Readers of pairs on small releases of the same layout: MT-Bench, Vicuna-80, battles, LLM-SP."""
 
 import json
 
@@ -18,10 +18,8 @@ from selfpref.params.uses import Label
 from selfpref.studies.wataoka import STUDY
 from selfpref.studies.wataoka import read as releases
 from selfpref.studies.wataoka.labels import label
-from selfpref.studies.wataoka.read import elobench, llm_sp, mt_bench, vicuna80
 
 JUDGE, OTHER = JUDGES[0], OPPONENTS[0]
-PLACE = path("math500", JUDGE, OTHER)
 BATTLES = elobench_release.files(*elobench_release.rows())
 
 
@@ -39,9 +37,9 @@ def read(tmp_path, monkeypatch):
 
 
 def test_mt_bench_turns_are_items_of_one_cluster(read):
-    items = read(mt_bench, mt_bench_files(2))["items"].set_index("item_id")
+    items = read(releases.mt_bench, mt_bench_files(2))["items"].set_index("item_id")
     assert list(items.index) == ["set/81/1", "set/81/2", "set/82/1", "set/82/2"]
-    assert items.loc["set/81/2", "cluster"] == items.loc["set/81/1", "cluster"] == "set/81"
+    assert items["cluster"].tolist() == ["set/81"] * 2 + ["set/82"] * 2
     assert [m["content"] for m in items.loc["set/81/2", "messages"]] == ["first?", "then?"]
 
 
@@ -54,43 +52,47 @@ def test_mt_bench_each_file_orients_a_pair_its_own_way_and_merged_orders_are_unk
         verdict | {"model_a": "x", "winner": "model_b"},
         verdict | {"model_a": "y", "winner": "tie (inconsistent)"},
     )
-    found = read(mt_bench, files)
+    found = read(releases.mt_bench, files)
     # A second vote of one annotator is kept, and an inconsistent tie is a tie.
     labels = found["labels"][["responder_a", "responder_b", "label", "repeat"]]
     assert labels.values.tolist() == [["gpt-4", "x", "b", 0], ["gpt-4", "x", "tie", 1]]
-    verdicts = found["verdicts"][["judge", "candidates", "choice", "order_known"]]
+    verdicts = found["verdicts"][["candidates", "choice", "order_known"]]
     assert verdicts.values.tolist() == [
-        ["gpt-4", ["x", "gpt-4"], "gpt-4", False],
-        ["gpt-4", ["y", "gpt-4"], "tie", False],
+        [["x", "gpt-4"], "gpt-4", False],
+        [["y", "gpt-4"], "tie", False],
     ]
+    assert {*found["verdicts"]["judge"]} == {"gpt-4"}
 
 
 def test_vicuna80_takes_the_order_from_the_file_name_and_leaves_out_an_earlier_run(read):
-    files = {k: v for k, v in vicuna80_files(1).items() if "ratings-" not in k}
-    for name, score in (
-        ("ratings-gpt4/answer_bard-vs-answer_gpt4-gpt4-reviewer_threeclass", 1),
-        ("ratings-gpt4/answer_gpt4-vs-answer_bard-gpt4-reviewer-threeclass", 3),
-        ("ratings-gpt35/answer-gpt35-vs-answer-gpt4-gpt35-reviewer", 2),
-    ):
-        files[f"data/vicuna80/{name}.jsonl"] = lines({"question_id": 1, "score": score})
-    verdicts = read(vicuna80, files)["verdicts"]
+    files = {name: text for name, text in vicuna80_files(1).items() if "ratings-" not in name}
+    ratings = {
+        "gpt4/answer_bard-vs-answer_gpt4-gpt4-reviewer_threeclass": 1,
+        "gpt4/answer_gpt4-vs-answer_bard-gpt4-reviewer-threeclass": 3,
+        "gpt35/answer-gpt35-vs-answer-gpt4-gpt35-reviewer": 2,
+    }
+    for name, score in ratings.items():
+        rated = lines({"question_id": 1, "score": score})
+        files[f"data/vicuna80/ratings-{name}.jsonl"] = rated
+    verdicts = read(releases.vicuna80, files)["verdicts"]
     assert list(verdicts["candidates"]) == [["bard", "gpt-4"], ["gpt-4", "bard"]]
     assert list(verdicts["choice"]) == ["bard", "tie"]
-    found = read(vicuna80, vicuna80_files(2), "bard")
+    found = read(releases.vicuna80, vicuna80_files(2), "bard")
     assert set(found["verdicts"]["judge"]) == {"bard"}
     assert len(found["labels"]) == 2 * 10 * 3
     assert found["items"]["category"].tolist() == ["generic"] * 2
 
 
-def test_an_unknown_judge_is_named(read):
-    wanted = r"datasets\.set\.judges: 'nobody' is unknown; choose of gpt-4"
-    for reader, files in ((mt_bench, mt_bench_files(1)), (elobench, BATTLES)):
-        with pytest.raises(SelfprefError, match=wanted):
-            read(reader, files, "gpt-4", "nobody")
+@pytest.mark.parametrize(
+    ("reader", "files"), [(releases.mt_bench, mt_bench_files(1)), (releases.elobench, BATTLES)]
+)
+def test_an_unknown_judge_is_refused(read, reader, files):
+    with pytest.raises(SelfprefError, match="'nobody' is unknown; choose of gpt-4"):
+        read(reader, files, "gpt-4", "nobody")
 
 
 def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read):
-    found = read(elobench, BATTLES)
+    found = read(releases.elobench, BATTLES)
     assert len(found["labels"]) == len(found["items"]) == N_BATTLES
     texts = found["responses"]
     number = texts["item_id"].str.removeprefix("set/")
@@ -107,7 +109,7 @@ def test_a_tie_of_any_kind_is_a_tie_what_cannot_be_read_is_missing_and_a_questio
     for number, winner in enumerate(("tie(all bad)", "tie", "", "invalid", "model_a")):
         judged[number]["winner"] = winner
     judged[7]["question"] = judged[2]["question"]
-    found = read(elobench, elobench_release.files(human, judged))
+    found = read(releases.elobench, elobench_release.files(human, judged))
     first = found["verdicts"].set_index("item_id").loc[[f"set/{row}" for row in range(5)]]
     assert first["status"].tolist() == ["ok", "ok", "unparsable", "unparsable", "ok"]
     assert first["choice"].fillna("").tolist() == ["tie", "tie", "", "", battle(4)[0]]
@@ -116,97 +118,91 @@ def test_a_tie_of_any_kind_is_a_tie_what_cannot_be_read_is_missing_and_a_questio
     assert clusters["set/7"] == clusters["set/2"] != clusters["set/3"]
 
 
+def sp(*changed, of="math500"):
+    """A file of LLM-SP: four rows, and what is changed in the first of them."""
+    rows = [row(n, JUDGE, OTHER) for n in range(4)]
+    for one, more in zip(rows, changed, strict=False):
+        one.update(more)
+    return {path(of, JUDGE, OTHER): lines(*rows)}
+
+
 def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
-    found = read(llm_sp, llm_sp_release.files())
-    assert {*found["items"]["item_id"].str.split("/").str[0]} == {
-        "set-math",
-        "set-mbpp",
-        "set-mmlu",
-    }
-    assert len(found["items"]) == 12
+    found = read(releases.llm_sp, llm_sp_release.files())
+    sets = found["items"]["item_id"].str.partition("/")[0]
+    assert sets.value_counts().to_dict() == {"set-math": 4, "set-mbpp": 4, "set-mmlu": 4}
     assert len(found["responses"]) == len(found["truths"]) == 3 * 3 * 4
     texts = found["responses"].set_index(["item_id", "responder"])["text"]
     assert texts["set-mmlu/q1", JUDGE] == f"{JUDGE} on 1"
 
 
-def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(
-    read, tmp_path, monkeypatch
-):
+def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(read, repository):
     # The judge is right in the first two questions, the other in the third; in the fourth nobody.
-    answers = [("C", "A", True, False), ("C", "C", True, True), ("A", "B", False, True)]
-    answers.append(("A", "A", False, False))
-    rows = [
-        row(n, JUDGE, OTHER)
-        | {"assistent_1_answer": f"The answer is {one}", "assistent_1_is_correct": first}
-        | {"assistent_2_answer": f"({two})", "assistent_2_is_correct": second}
-        for n, (one, two, first, second) in enumerate(answers)
+    names = [f"assistent_{n}_{what}" for n in (1, 2) for what in ("answer", "is_correct")]
+    answers = [
+        ("The answer is C", True, "(A)", False),
+        ("The answer is C", True, "(C)", True),
+        ("The answer is A", False, "(B)", True),
+        ("The answer is A", False, "(A)", False),
     ]
-    found = read(llm_sp, {path("mmlu", JUDGE, OTHER): lines(*rows)})
+    changed = [dict(zip(names, one, strict=True)) for one in answers]
+    found = read(releases.llm_sp, sp(*changed, of="mmlu"))
     held = [json.loads(one).get("key") for one in found["items"]["metadata"]]
     assert held == ["C", "C", "B", None]
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
     STUDY.write("live", "sp", **found)
+    # No option is named in the second, and no key is known in the fourth.
     said = {"q0": "(C)", "q1": "I do not know", "q2": "A. is it", "q3": "(A)"}
     mine = [{"item_id": f"set-mmlu/{n}", "responder": "me", "text": t} for n, t in said.items()]
     STUDY.write("live", "me", responses=tables.fill(mine, "responses", study="wataoka"))
     use = Wataoka.model_construct(label={"sp": Label(source="source.csv", by="key")})
     made = label(Params.model_construct(profile="live", wataoka=use), "sp")
-    # No option is named in the second, and no key is known in the fourth.
-    rows = made["labels"][["item_id", "responder_a", "responder_b", "label", "annotator"]]
-    assert sorted(rows.to_numpy().tolist()) == [
-        ["set-mmlu/q0", "me", JUDGE, "tie", "key"],
-        ["set-mmlu/q0", "me", OTHER, "a", "key"],
-        ["set-mmlu/q2", "me", JUDGE, "tie", "key"],
-        ["set-mmlu/q2", "me", OTHER, "b", "key"],
-    ]
-    assert made["truths"].set_index("item_id")["score"].to_dict() == {
-        "set-mmlu/q0": 1.0,
-        "set-mmlu/q2": 0.0,
+    labels = made["labels"].set_index(["responder_a", "item_id", "responder_b"])["label"]
+    assert labels.to_dict() == {
+        ("me", "set-mmlu/q0", JUDGE): "tie",
+        ("me", "set-mmlu/q0", OTHER): "a",
+        ("me", "set-mmlu/q2", JUDGE): "tie",
+        ("me", "set-mmlu/q2", OTHER): "b",
     }
+    assert {*made["labels"]["annotator"]} == {"key"}
+    scores = made["truths"].set_index("item_id")["score"]
+    assert scores.to_dict() == {"set-mmlu/q0": 1, "set-mmlu/q2": 0}
 
 
 def test_the_key_prefers_the_right_answer_and_truths_tell_two_right_from_two_wrong(read):
-    found = read(llm_sp, {PLACE: lines(*(row(n, JUDGE, OTHER) for n in range(4)))})
-    labels = found["labels"]
-    assert labels["label"].tolist() == ["a", "b", "tie", "tie"]
-    assert {*labels["annotator"]} == {"key"}
-    assert {*labels["responder_a"]} == {JUDGE}
+    found = read(releases.llm_sp, sp())
+    labels = found["labels"][["responder_a", "annotator", "label"]].values.tolist()
+    assert labels == [[JUDGE, "key", said] for said in ("a", "b", "tie", "tie")]
     truths = found["truths"].set_index(["item_id", "responder"])["score"]
     assert truths["set-math/q2", JUDGE] == truths["set-math/q2", OTHER] == 1
     assert truths["set-math/q3", JUDGE] == truths["set-math/q3", OTHER] == 0
 
 
 def test_probabilities_stand_by_the_texts_as_each_order_has_them(read):
-    found = read(llm_sp, {PLACE: lines(*(row(n, JUDGE, OTHER) for n in range(4)))})["verdicts"]
+    found = read(releases.llm_sp, sp())["verdicts"]
     assert found["order_known"].all()
-    told = {
-        (one["item_id"][-2:], one["candidates"][0]): (one["probabilities"], one["choice"])
-        for one in found.to_dict("records")
-    }
-    assert told["q0", JUDGE] == ([0.75, 0.25], JUDGE)
-    # Swapped, B is the judge's own.
-    assert told["q0", OTHER] == ([0.25, 0.75], JUDGE)
-    assert told["q1", OTHER] == ([0.75, 0.125], OTHER)
-    assert told["q2", JUDGE] == ([0.25, 0.25], "tie")
     assert (found["mass"] == 1).all()
+    first = found["candidates"].str[0]
+    told = found.set_index([found["item_id"].str[-2:], first])[["probabilities", "choice"]]
+    assert told.loc[("q0", JUDGE)].tolist() == [[0.75, 0.25], JUDGE]
+    # Swapped, B is the judge's own.
+    assert told.loc[("q0", OTHER)].tolist() == [[0.25, 0.75], JUDGE]
+    assert told.loc[("q1", OTHER)].tolist() == [[0.75, 0.125], OTHER]
+    assert told.loc[("q2", JUDGE)].tolist() == [[0.25, 0.25], "tie"]
 
 
 def test_what_misleads_in_a_file_is_counted_and_a_row_without_a_score_is_no_tie(read):
-    rows = [row(n, JUDGE, OTHER) for n in range(4)]
-    rows[0]["game_1_spb_score"] = None
-    rows[1]["assistent_1_answer"] = rows[1]["assistent_2_answer"]
-    rows[2]["game_1_output"] = "The"
-    found = read(llm_sp, {PLACE: lines(*rows)})
+    same = {"assistent_1_answer": f"{OTHER} on 1"}
+    found = read(releases.llm_sp, sp({"game_1_spb_score": None}, same, {"game_1_output": "The"}))
     told = found["audit"].query(f"file == 'set-math/{JUDGE}'").set_index("finding")["affected"]
-    assert told["order 1: no score"] == told["both texts are the same"] == 1
-    assert told["order 1: stored output is no label"] == 1
-    assert told["order 2: stored label is not the likeliest"] == 3
-    verdict = found["verdicts"].query("item_id == 'set-math/q0'")
-    lost = verdict[[names[0] == JUDGE for names in verdict["candidates"]]].iloc[0]
-    assert lost["status"] == "unparsable"
-    assert pd.isna(lost["choice"])
-    assert lost["probabilities"] is None
+    assert told.to_dict() == {
+        "both texts are the same": 1,
+        "order 1: no score": 1,
+        "order 1: stored output is no label": 1,
+        "order 1: stored label is not the likeliest": 1,
+        "order 2: stored label is not the likeliest": 3,
+    }
+    lost = found["verdicts"][found["verdicts"]["status"].eq("unparsable")]
+    assert lost["item_id"].tolist() == ["set-math/q0"]
+    assert lost[["choice", "probabilities"]].isna().all(axis=None)
 
 
 def test_released_numbers_in_git():
@@ -215,7 +211,6 @@ def test_released_numbers_in_git():
     rows = table.set_index(["dataset", "judge"])[["tp", "fn", "fp", "tn", "eo"]].round(3)
     assert list(rows.loc[("mt-bench", "gpt-4")]) == [330, 12, 57, 15, 0.757]
     assert list(rows.loc[("vicuna80", "gpt-4")]) == [208, 7, 27, 2, 0.898]
-    checks = pd.read_csv(STAGED / "figures/recorded/wataoka/checks.csv")
-    agreed = checks[checks["item"].eq("agreement")]["recomputed"]
-    assert list(agreed.round(3)) == [0.660, 0.846, 0.657, 0.846]
-    assert (checks[checks["item"].eq("win rate")]["difference"].abs() < 1e-12).all()
+    checks = pd.read_csv(STAGED / "figures/recorded/wataoka/checks.csv").set_index("item")
+    assert list(checks.loc["agreement", "recomputed"].round(3)) == [0.660, 0.846, 0.657, 0.846]
+    assert (checks.loc["win rate", "difference"].abs() < 1e-12).all()

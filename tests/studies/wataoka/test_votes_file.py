@@ -14,20 +14,21 @@ PARAMS = Params.model_construct(profile="live", wataoka=WATAOKA)
 
 
 @pytest.fixture
-def voted(tmp_path, monkeypatch):
+def voted(repository):
     """The labels of a file of votes on two models' responses to two prompts."""
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
     items = [{"item_id": f"mine/{name}", "cluster": name, "messages": []} for name in ("1", "two")]
-    names = [{"item_id": item["item_id"], "text": "x"} for item in items]
-    texts = [row | {"responder": name} for row in names for name in ("me", "you")]
-    for name, rows in (("items", items), ("responses", texts), ("verdicts", [])):
+    texts = [
+        {"item_id": item["item_id"], "responder": name, "text": "x"}
+        for item in items
+        for name in ("me", "you")
+    ]
+    for name, rows in {"items": items, "responses": texts, "verdicts": []}.items():
         table = tables.fill(rows, name, study="wataoka")
         tables.write(table, name, paths.table_dir("live", name, "wataoka") / "mine.parquet")
 
     def read(*rows):
         lines = ["item,responder_a,responder_b,label,annotator", *rows]
-        (tmp_path / "votes.csv").write_text("\n".join(lines))
+        (repository / "votes.csv").write_text("\n".join(lines))
         return label(PARAMS, "mine")
 
     return read
