@@ -1,23 +1,25 @@
-"""Readers of pairs on small releases of the same layout: MT-Bench, Vicuna-80, battles, LLM-SP."""
+"""Readers of pairs on small releases of the same layout: those of GitHub, and those of the Hub."""
 
 import json
+from collections import Counter
 
 import elobench_release
 import llm_sp_release
 import pandas as pd
 import pytest
-from conftest import STAGED, entry, lines, mt_bench_files, pin, vicuna80_files
+from conftest import STAGED, entry, lines, mt_bench_files, pin, reference_files, vicuna80_files
 from elobench_release import LEFT_OUT, N_BATTLES, battle
 from llm_sp_release import JUDGES, OPPONENTS, path, row
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.params import Params
+from selfpref.params import Dataset, Params
 from selfpref.params.studies import Wataoka
 from selfpref.params.uses import Label
 from selfpref.studies.wataoka import STUDY
 from selfpref.studies.wataoka import read as releases
 from selfpref.studies.wataoka.labels import label
+from selfpref.studies.wataoka.read import elobench, llm_sp, mt_bench, vicuna80
 
 JUDGE, OTHER = JUDGES[0], OPPONENTS[0]
 BATTLES = elobench_release.files(*elobench_release.rows())
@@ -37,7 +39,7 @@ def read(tmp_path, monkeypatch):
 
 
 def test_mt_bench_turns_are_items_of_one_cluster(read):
-    items = read(releases.mt_bench, mt_bench_files(2))["items"].set_index("item_id")
+    items = read(mt_bench, mt_bench_files(2))["items"].set_index("item_id")
     assert list(items.index) == ["set/81/1", "set/81/2", "set/82/1", "set/82/2"]
     assert items["cluster"].tolist() == ["set/81"] * 2 + ["set/82"] * 2
     assert [m["content"] for m in items.loc["set/81/2", "messages"]] == ["first?", "then?"]
@@ -52,7 +54,7 @@ def test_mt_bench_each_file_orients_a_pair_its_own_way_and_merged_orders_are_unk
         verdict | {"model_a": "x", "winner": "model_b"},
         verdict | {"model_a": "y", "winner": "tie (inconsistent)"},
     )
-    found = read(releases.mt_bench, files)
+    found = read(mt_bench, files)
     # A second vote of one annotator is kept, and an inconsistent tie is a tie.
     labels = found["labels"][["responder_a", "responder_b", "label", "repeat"]]
     assert labels.values.tolist() == [["gpt-4", "x", "b", 0], ["gpt-4", "x", "tie", 1]]
@@ -66,33 +68,29 @@ def test_mt_bench_each_file_orients_a_pair_its_own_way_and_merged_orders_are_unk
 
 def test_vicuna80_takes_the_order_from_the_file_name_and_leaves_out_an_earlier_run(read):
     files = {name: text for name, text in vicuna80_files(1).items() if "ratings-" not in name}
-    ratings = {
-        "gpt4/answer_bard-vs-answer_gpt4-gpt4-reviewer_threeclass": 1,
-        "gpt4/answer_gpt4-vs-answer_bard-gpt4-reviewer-threeclass": 3,
-        "gpt35/answer-gpt35-vs-answer-gpt4-gpt35-reviewer": 2,
-    }
-    for name, score in ratings.items():
+    for score, name in {
+        1: "gpt4/answer_bard-vs-answer_gpt4-gpt4-reviewer_threeclass",
+        3: "gpt4/answer_gpt4-vs-answer_bard-gpt4-reviewer-threeclass",
+        2: "gpt35/answer-gpt35-vs-answer-gpt4-gpt35-reviewer",
+    }.items():
         rated = lines({"question_id": 1, "score": score})
         files[f"data/vicuna80/ratings-{name}.jsonl"] = rated
-    verdicts = read(releases.vicuna80, files)["verdicts"]
+    verdicts = read(vicuna80, files)["verdicts"]
     assert list(verdicts["candidates"]) == [["bard", "gpt-4"], ["gpt-4", "bard"]]
     assert list(verdicts["choice"]) == ["bard", "tie"]
-    found = read(releases.vicuna80, vicuna80_files(2), "bard")
+    found = read(vicuna80, vicuna80_files(2), "bard")
     assert set(found["verdicts"]["judge"]) == {"bard"}
     assert len(found["labels"]) == 2 * 10 * 3
     assert found["items"]["category"].tolist() == ["generic"] * 2
 
 
-@pytest.mark.parametrize(
-    ("reader", "files"), [(releases.mt_bench, mt_bench_files(1)), (releases.elobench, BATTLES)]
-)
-def test_an_unknown_judge_is_refused(read, reader, files):
+def test_an_unknown_judge_is_refused(read):
     with pytest.raises(SelfprefError, match="'nobody' is unknown; choose of gpt-4"):
-        read(reader, files, "gpt-4", "nobody")
+        read(elobench, BATTLES, "gpt-4", "nobody")
 
 
 def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read):
-    found = read(releases.elobench, BATTLES)
+    found = read(elobench, BATTLES)
     assert len(found["labels"]) == len(found["items"]) == N_BATTLES
     texts = found["responses"]
     number = texts["item_id"].str.removeprefix("set/")
@@ -109,7 +107,7 @@ def test_a_tie_of_any_kind_is_a_tie_what_cannot_be_read_is_missing_and_a_questio
     for number, winner in enumerate(("tie(all bad)", "tie", "", "invalid", "model_a")):
         judged[number]["winner"] = winner
     judged[7]["question"] = judged[2]["question"]
-    found = read(releases.elobench, elobench_release.files(human, judged))
+    found = read(elobench, elobench_release.files(human, judged))
     first = found["verdicts"].set_index("item_id").loc[[f"set/{row}" for row in range(5)]]
     assert first["status"].tolist() == ["ok", "ok", "unparsable", "unparsable", "ok"]
     assert first["choice"].fillna("").tolist() == ["tie", "tie", "", "", battle(4)[0]]
@@ -127,7 +125,7 @@ def sp(*changed, of="math500"):
 
 
 def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
-    found = read(releases.llm_sp, llm_sp_release.files())
+    found = read(llm_sp, llm_sp_release.files())
     sets = found["items"]["item_id"].str.partition("/")[0]
     assert sets.value_counts().to_dict() == {"set-math": 4, "set-mbpp": 4, "set-mmlu": 4}
     assert len(found["responses"]) == len(found["truths"]) == 3 * 3 * 4
@@ -145,7 +143,7 @@ def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(read, 
         ("The answer is A", False, "(A)", False),
     ]
     changed = [dict(zip(names, one, strict=True)) for one in answers]
-    found = read(releases.llm_sp, sp(*changed, of="mmlu"))
+    found = read(llm_sp, sp(*changed, of="mmlu"))
     held = [json.loads(one).get("key") for one in found["items"]["metadata"]]
     assert held == ["C", "C", "B", None]
     STUDY.write("live", "sp", **found)
@@ -168,7 +166,7 @@ def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(read, 
 
 
 def test_the_key_prefers_the_right_answer_and_truths_tell_two_right_from_two_wrong(read):
-    found = read(releases.llm_sp, sp())
+    found = read(llm_sp, sp())
     labels = found["labels"][["responder_a", "annotator", "label"]].values.tolist()
     assert labels == [[JUDGE, "key", said] for said in ("a", "b", "tie", "tie")]
     truths = found["truths"].set_index(["item_id", "responder"])["score"]
@@ -177,7 +175,7 @@ def test_the_key_prefers_the_right_answer_and_truths_tell_two_right_from_two_wro
 
 
 def test_probabilities_stand_by_the_texts_as_each_order_has_them(read):
-    found = read(releases.llm_sp, sp())["verdicts"]
+    found = read(llm_sp, sp())["verdicts"]
     assert found["order_known"].all()
     assert (found["mass"] == 1).all()
     first = found["candidates"].str[0]
@@ -191,7 +189,7 @@ def test_probabilities_stand_by_the_texts_as_each_order_has_them(read):
 
 def test_what_misleads_in_a_file_is_counted_and_a_row_without_a_score_is_no_tie(read):
     same = {"assistent_1_answer": f"{OTHER} on 1"}
-    found = read(releases.llm_sp, sp({"game_1_spb_score": None}, same, {"game_1_output": "The"}))
+    found = read(llm_sp, sp({"game_1_spb_score": None}, same, {"game_1_output": "The"}))
     told = found["audit"].query(f"file == 'set-math/{JUDGE}'").set_index("finding")["affected"]
     assert told.to_dict() == {
         "both texts are the same": 1,
@@ -203,6 +201,111 @@ def test_what_misleads_in_a_file_is_counted_and_a_row_without_a_score_is_no_tie(
     lost = found["verdicts"][found["verdicts"]["status"].eq("unparsable")]
     assert lost["item_id"].tolist() == ["set-math/q0"]
     assert lost[["choice", "probabilities"]].isna().all(axis=None)
+
+
+def told(*texts):
+    """A dialogue: what the user and the model say in turn."""
+    roles = ("user", "assistant") * len(texts)
+    return [{"role": role, "content": text} for role, text in zip(roles, texts, strict=False)]
+
+
+def dialogue(number, **changed):
+    """One row of the Hub's sets, with the columns that are read."""
+    row = {"question_id": f"{number:032x}", "model_a": "gpt-4", "model_b": "vicuna-13b"}
+    row |= {"winner": "model_a", "judge": f"user_{number}", "turn": 1, "language": "English"}
+    texts = {f"conversation_{side}": told(f"question {number}?", side) for side in "ab"}
+    return row | texts | changed
+
+
+@pytest.fixture
+def hub(tmp_path):
+    """Read rows through `datasets`, every table validated."""
+    pytest.importorskip("datasets", reason="the extra `models` is not installed")
+
+    def reading(rows, reader="chatbot-arena", split="train", **options):
+        folder = tmp_path / "hub" / "data"
+        folder.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(rows).to_parquet(folder / f"{split}-00000-of-00001-cced8514c7ed782a.parquet")
+        source = tmp_path / "pinned.csv"
+        source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,{split}\n")
+        use = Dataset(study="wataoka", reader=reader, source="pinned.csv", **options)
+        found = releases.hub("set", use, source)
+        made = {name: tables.validate(frame, name, "set") for name, frame in found.items()}
+        audit = made["audit"].set_index("finding")["affected"]
+        return made | {"found": audit.to_dict()}
+
+    return reading
+
+
+def test_a_vote_is_on_the_last_turn_and_every_turn_is_an_item(hub):
+    long = {"conversation_a": told("list", "a1", "more", "a2"), "turn": 2, "winner": "model_b"}
+    long["conversation_b"] = told("list", "b1", "more", "")
+    short = {f"conversation_{side}": told("list", side) for side in "ab"}
+    found = hub([dialogue(1, **long), dialogue(2, **short)])
+    one, two, other = f"set/{1:032x}/1", f"set/{1:032x}/2", f"set/{2:032x}/1"
+    items = found["items"].set_index("item_id")
+    assert [m["content"] for m in items.loc[two, "messages"]] == ["list", "more"]
+    assert json.loads(items.loc[two, "metadata"])["turns"] == 2
+    # The same first prompt is one cluster, whoever sent it.
+    assert items["cluster"].nunique() == 1
+    texts = found["responses"].set_index(["item_id", "responder"])["text"]
+    assert texts[one].tolist() == ["a1", "b1"]
+    assert texts[two].tolist() == ["a2", ""]
+    labels = found["labels"][["item_id", "label", "annotator"]]
+    assert labels.values.tolist() == [[two, "b", "user_1"], [other, "a", "user_2"]]
+
+
+ODD = "left out: no vote on one dialogue with two models"
+
+
+def test_odd_rows_are_counted_and_left_out(hub):
+    odd = [{"winner": "nobody"}, {"model_b": "gpt-4"}, {"conversation_a": told("q", "a", "q")}]
+    odd.append({"conversation_b": told("another question?", "b")})
+    rows = [dialogue(number, **changed) for number, changed in enumerate(odd)]
+    found = hub([*rows, dialogue(6, turn=3), dialogue(6, model_a="dolly-v2-12b")])
+    assert found["found"] == {ODD: 4}
+    stem = f"set/{6:032x}"
+    assert sorted(found["labels"]["item_id"]) == [f"{stem}-2/1", f"{stem}/1"]
+
+
+def test_votes_belong_to_their_turn_and_mathematics_has_references(hub, tmp_path, monkeypatch):
+    # FastChat's questions and reference answers, in words of this test.
+    monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
+    files = reference_files({81: "writing", 111: "math"})
+    source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "references.csv")
+    monkeypatch.setattr(releases, "FASTCHAT", source)
+    both = {f"conversation_{x}": told("first?", f"{x} one", "then?", f"{x} two") for x in "ab"}
+    votes = [(81, 2, "tie"), (81, 1, "tie"), (81, 1, "model_b"), (81, 3, "tie"), (111, 2, "tie")]
+    rows = [
+        dialogue(1, question_id=number, turn=turn, winner=winner, **both)
+        for number, turn, winner in votes
+    ]
+    found = hub(rows, "mt-bench-hub", "human")
+    items = found["items"].set_index("item_id")
+    assert items["cluster"].tolist() == ["set/111"] * 2 + ["set/81"] * 2
+    # Writing has an answer in the file as well, which no judge is to read.
+    known = items["reference"].dropna().map(json.loads).to_dict()
+    answers = ["reference 111.1", "reference 111.2"]
+    assert known == {"set/111/1": answers[:1], "set/111/2": answers}
+    labels = found["labels"].set_index(["item_id", "repeat"])["label"].to_dict()
+    wanted = {("set/81/1", 0): "tie", ("set/81/1", 1): "b"}
+    assert labels == wanted | {("set/111/2", 0): "tie", ("set/81/2", 0): "tie"}
+    responses = found["responses"].set_index(["item_id", "responder"])["text"]
+    assert responses["set/81/2", "vicuna-13b"] == "b two"
+    assert found["found"] == {ODD: 1}
+
+
+def test_a_sample_has_as_many_dialogues_of_each_judge_in_any_order(hub):
+    pairs = [("gpt-4", "vicuna-13b")] * 40 + [("gpt-4", "koala-13b")] * 5 + [("alpaca", "dolly")]
+    rows = [dialogue(n, model_a=one, model_b=other) for n, (one, other) in enumerate(pairs)]
+    found = hub(rows, sample=7)
+    assert (len(found["labels"]), found["found"]) == (7, {"left out by `sample`": 39})
+    assert hub(rows[::-1], sample=7)["labels"].equals(found["labels"])
+    judges = ["koala-13b", "vicuna-13b"]
+    labels = hub(rows, sample=10, judges=judges)["labels"]
+    counts = Counter([*labels["responder_a"], *labels["responder_b"]])
+    assert counts == {"gpt-4": 10, "koala-13b": 5, "vicuna-13b": 5}
+    assert hub(rows, judges=judges)["found"] == {"left out by `judges`": 1}
 
 
 def test_released_numbers_in_git():
