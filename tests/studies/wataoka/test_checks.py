@@ -35,28 +35,26 @@ def test_agreement_counts_votes_with_and_without_ties():
     assert found["agreement n", "j"][kinds].tolist() == [3, 2]
 
 
-def test_win_rates_are_of_all_judged_pairs_whichever_judge_sorts_first():
-    # Nobody judged the fourth pair; the first judge scored one of three.
-    said = {"first": ["a", None], "second": ["b", "b", "a"]}
-    verdicts = [(n, who, "a", "b", one) for who, of in said.items() for n, one in enumerate(of)]
-    votes = [(n, "a", "b", one) for n, one in enumerate(["a", "tie", "b", "a"])]
-    found = checks.win_rates(data_set("set", votes, verdicts))
-    found = found.set_index(["judge", "quantity"])["recomputed"]
-    assert found["human"].to_dict() == {"a": 0.5, "b": 0.5}
-    assert found["second"].to_dict() == pytest.approx({"a": 1 / 3, "b": 2 / 3})
-
-
-def test_checks_are_of_the_data_sets_and_judges_at_hand():
-    votes = [(n, "gpt-4", "bard", who) for n, who in enumerate(["gpt-4", "gpt-4", "bard", "tie"])]
-    verdicts = [(n, "gpt-4", "gpt-4", "bard", "gpt-4") for n in range(4)]
+def test_win_rates_are_of_all_judged_pairs_beside_what_is_printed():
+    # The judge that sorts first scored one of three pairs, and nobody the fourth.
+    said = {"claude-1": "g-", "gpt-4": "bbg"}
+    names = {"g": "gpt-4", "b": "bard", "t": "tie", "-": None}
+    verdicts = [
+        (n, judge, "gpt-4", "bard", names[one])
+        for judge, every in said.items()
+        for n, one in enumerate(every)
+    ]
+    votes = [(n, "gpt-4", "bard", names[one]) for n, one in enumerate("gtbg")]
     found = checks.checks([data_set("vicuna80", votes, verdicts)], PUBLISHED)
     found = found.set_index(["judge", "quantity"])
     assert set(found["item"]) == {"win rate"}
-    assert found["recomputed"].xs("human").to_dict() == {"gpt-4": 0.625, "bard": 0.375}
-    assert found.loc[("gpt-4", "gpt-4"), "difference"] == pytest.approx(1 - 0.85625)
+    rates = found["recomputed"]
+    assert rates["human"].to_dict() == {"gpt-4": 0.5, "bard": 0.5}
+    assert rates["gpt-4"].to_dict() == pytest.approx({"gpt-4": 1 / 3, "bard": 2 / 3})
+    assert found.loc[("gpt-4", "gpt-4"), "difference"] == pytest.approx(1 / 3 - 0.85625)
 
 
-def test_another_person_in_the_judges_place_is_found_from_two_sets_of_votes():
+def test_another_person_in_the_judges_place():
     single = ["gpt-4"] * 8 + ["other"] * 2 + ["tie"]
     arena = data_set("arena", [(n, "gpt-4", "other", vote) for n, vote in enumerate(single)])
     ones, twos = "gggggg" + "oo", "gggg" + "oooo"
@@ -140,7 +138,7 @@ def test_an_unbiased_judge_agrees_with_the_oracle(world):
     assert found[("mean of families", "seen")] == pytest.approx(np.mean(families))
 
 
-def test_pairs_of_equal_quality_do_not_count_against_the_oracle():
+def test_pairs_of_equal_quality_do_not_count():
     truths = [*scores(0, "a", quality=0.5), *scores(0, "b", quality=0.5)]
     truths += [*scores(1, "a", quality=0.9), *scores(1, "b", quality=0.1)]
     data = data_set(verdicts=[(n, "j", "a", "b", "a") for n in (0, 1)], truths=truths)

@@ -47,7 +47,7 @@ def test_so_many_of_others_and_as_many_of_its_own():
     assert {pair[1:] for pair in pairs if "me" not in pair} == {("gpt", "vicuna")}
 
 
-def test_the_draw_is_of_names_whatever_their_order_and_grows_with_its_size():
+def test_the_draw_is_of_names_and_grows_with_its_size():
     assert read(LABELS.sample(frac=1, random_state=1), 4) == read(LABELS, 4)
     assert {*read(LABELS, 2)} < {*read(LABELS, 4)}
     assert len(read(LABELS, 100)) == len(ITEMS) * 3
@@ -63,7 +63,7 @@ def test_own_pairs_and_all_pairs_are_read_labelled_or_not():
         assert all("me" in pair for pair in pairs)
 
 
-def test_a_turn_before_another_is_judged_only_where_people_voted_on_it():
+def test_an_earlier_turn_is_judged_only_where_people_voted():
     asked = {"set/d/1": ["a"], "set/d/2": ["a", "b"]}
     assert {item for item, *_ in read(NONE, "own", asked)} == {"set/d/2"}
     voted = LABELS.head(1).assign(item_id="set/d/1")

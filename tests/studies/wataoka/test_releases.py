@@ -45,7 +45,7 @@ def test_mt_bench_turns_are_items_of_one_cluster(read):
     assert [m["content"] for m in items.loc["set/81/2", "messages"]] == ["first?", "then?"]
 
 
-def test_mt_bench_each_file_orients_a_pair_its_own_way_and_merged_orders_are_unknown(read):
+def test_mt_bench_files_orient_pairs_their_own_way(read):
     files, row = mt_bench_files(1), {"question_id": 81, "turn": 1}
     vote = row | {"judge": "expert_0", "model_a": "gpt-4", "model_b": "x"}
     files[releases.MT_VOTES] = lines(vote | {"winner": "model_b"}, vote | {"winner": "tie"})
@@ -66,7 +66,7 @@ def test_mt_bench_each_file_orients_a_pair_its_own_way_and_merged_orders_are_unk
     assert {*found["verdicts"]["judge"]} == {"gpt-4"}
 
 
-def test_vicuna80_takes_the_order_from_the_file_name_and_leaves_out_an_earlier_run(read):
+def test_vicuna80_takes_the_order_from_the_file_name(read):
     files = {name: text for name, text in vicuna80_files(1).items() if "ratings-" not in name}
     for score, name in {
         1: "gpt4/answer_bard-vs-answer_gpt4-gpt4-reviewer_threeclass",
@@ -89,7 +89,7 @@ def test_an_unknown_judge_is_refused(read):
         read(elobench, BATTLES, "gpt-4", "nobody")
 
 
-def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read):
+def test_verdicts_meet_their_battles(read):
     found = read(elobench, BATTLES)
     assert len(found["labels"]) == len(found["items"]) == N_BATTLES
     texts = found["responses"]
@@ -101,7 +101,7 @@ def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read):
     assert set(range(2011)) - judged == LEFT_OUT
 
 
-def test_a_tie_of_any_kind_is_a_tie_what_cannot_be_read_is_missing_and_a_question_a_cluster(read):
+def test_of_a_battle_any_tie_is_a_tie_and_a_question_a_cluster(read):
     human, judged = elobench_release.rows()
     human[1]["winner"] = "tie (bothbad)"
     for number, winner in enumerate(("tie(all bad)", "tie", "", "invalid", "model_a")):
@@ -124,7 +124,7 @@ def sp(*changed, of="math500"):
     return {path(of, JUDGE, OTHER): lines(*rows)}
 
 
-def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
+def test_each_set_is_a_data_set_and_each_answer_kept_once(read):
     found = read(llm_sp, llm_sp_release.files())
     sets = found["items"]["item_id"].str.partition("/")[0]
     assert sets.value_counts().to_dict() == {"set-math": 4, "set-mbpp": 4, "set-mmlu": 4}
@@ -133,7 +133,7 @@ def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
     assert texts["set-mmlu/q1", JUDGE] == f"{JUDGE} on 1"
 
 
-def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(read, repository):
+def test_what_is_written_here_is_labelled_by_the_key(read, repository):
     # The judge is right in the first two questions, the other in the third; in the fourth nobody.
     names = [f"assistent_{n}_{what}" for n in (1, 2) for what in ("answer", "is_correct")]
     answers = [
@@ -165,7 +165,7 @@ def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(read, 
     assert scores.to_dict() == {"set-mmlu/q0": 1, "set-mmlu/q2": 0}
 
 
-def test_the_key_prefers_the_right_answer_and_truths_tell_two_right_from_two_wrong(read):
+def test_the_key_prefers_the_right_answer(read):
     found = read(llm_sp, sp())
     labels = found["labels"][["responder_a", "annotator", "label"]].values.tolist()
     assert labels == [[JUDGE, "key", said] for said in ("a", "b", "tie", "tie")]
@@ -174,7 +174,7 @@ def test_the_key_prefers_the_right_answer_and_truths_tell_two_right_from_two_wro
     assert truths["set-math/q3", JUDGE] == truths["set-math/q3", OTHER] == 0
 
 
-def test_probabilities_stand_by_the_texts_as_each_order_has_them(read):
+def test_probabilities_stand_by_texts_as_each_order_has_them(read):
     found = read(llm_sp, sp())["verdicts"]
     assert found["order_known"].all()
     assert (found["mass"] == 1).all()
@@ -187,7 +187,7 @@ def test_probabilities_stand_by_the_texts_as_each_order_has_them(read):
     assert told.loc[("q2", JUDGE)].tolist() == [[0.25, 0.25], "tie"]
 
 
-def test_what_misleads_in_a_file_is_counted_and_a_row_without_a_score_is_no_tie(read):
+def test_what_misleads_is_counted_and_no_score_is_no_tie(read):
     same = {"assistent_1_answer": f"{OTHER} on 1"}
     found = read(llm_sp, sp({"game_1_spb_score": None}, same, {"game_1_output": "The"}))
     told = found["audit"].query(f"file == 'set-math/{JUDGE}'").set_index("finding")["affected"]
@@ -237,7 +237,7 @@ def hub(tmp_path):
     return reading
 
 
-def test_a_vote_is_on_the_last_turn_and_every_turn_is_an_item(hub):
+def test_a_vote_is_on_the_last_turn(hub):
     long = {"conversation_a": told("list", "a1", "more", "a2"), "turn": 2, "winner": "model_b"}
     long["conversation_b"] = told("list", "b1", "more", "")
     short = {f"conversation_{side}": told("list", side) for side in "ab"}
@@ -295,7 +295,7 @@ def test_votes_belong_to_their_turn_and_mathematics_has_references(hub, tmp_path
     assert found["found"] == {ODD: 1}
 
 
-def test_a_sample_has_as_many_dialogues_of_each_judge_in_any_order(hub):
+def test_a_sample_has_as_many_dialogues_of_each_judge(hub):
     pairs = [("gpt-4", "vicuna-13b")] * 40 + [("gpt-4", "koala-13b")] * 5 + [("alpaca", "dolly")]
     rows = [dialogue(n, model_a=one, model_b=other) for n, (one, other) in enumerate(pairs)]
     found = hub(rows, sample=7)

@@ -13,7 +13,7 @@ from selfpref import tables
 from selfpref.statistics import judged
 from selfpref.statistics.bias import CELLS
 from selfpref.statistics.judged import Judged
-from selfpref.studies.wataoka import checks, keyed, pairs
+from selfpref.studies.wataoka import checks, keyed, pairs, perplexity
 
 NAMES = ("j", "k", "l")
 
@@ -30,21 +30,17 @@ def three():
     return data_set(votes=votes, verdicts=verdicts)
 
 
-def with_controls(data):
-    controls = pairs.excess_table([data]), judged.position([data]), checks.planted([data])
-    return pairs.with_controls(judged.bias([data]), *controls)
-
-
-def test_an_excess_is_the_bias_less_the_mean_of_the_others(three):
-    excess = pairs.excess_table([three]).set_index("judge")
+def test_an_excess_is_beyond_the_mean_of_the_others(three):
+    excess = pairs.excess_table([three])
+    assert (excess["few"] == excess[pairs.ALL_SIDES].lt(10).any(axis=1)).all()
+    own = excess.query("variant == 'own'").set_index("judge")
     towards = judged.bias_by_judge_and_responder([three]).set_index(["judge", "responder"])["eo"]
-    own = excess[excess["variant"].eq("own")]
     for judge in NAMES:
         others = np.mean([towards[other, judge] for other in NAMES if other != judge])
         assert own.loc[judge, "eo_others"] == pytest.approx(others)
         assert own.loc[judge, "excess"] == pytest.approx(towards[judge, judge] - others)
-    assert (excess["few"] == excess[pairs.ALL_SIDES].lt(10).any(axis=1)).all()
-    table = with_controls(three)
+    controls = excess, judged.position([three]), checks.planted([three])
+    table = pairs.with_controls(judged.bias([three]), *controls)
     assert (table[CELLS].sum(axis=1) == table["n"]).all()
     assert (table["n"] + table["n_dropped"] == 120).all()
     for name in ("excess", "eo_others"):
@@ -53,7 +49,7 @@ def test_an_excess_is_the_bias_less_the_mean_of_the_others(three):
 
 
 @pytest.mark.parametrize("cells", [(12, 9, 8, 11), (12, 3, 4, 11), (20, 0, 2, 13), (3, 1, 1, 2)])
-def test_an_interval_is_of_the_value_by_the_formula_however_it_is_made(cells):
+def test_an_interval_is_of_the_value_by_the_formula(cells):
     votes, verdicts = said("me", "you", cells)
     row = pairs.bias_by_opponent([data_set(votes=votes, verdicts=verdicts)]).iloc[0]
     tp, fn, fp, tn = cells
@@ -75,13 +71,7 @@ def test_a_live_judge_moves_no_released_judges_excess(three):
     pd.testing.assert_frame_equal(mixed.query("judge != 'l'")[same], two[same])
 
 
-def test_the_order_of_rows_changes_no_number(three):
-    mixed = {name: part.sample(frac=1, random_state=3) for name, part in three.tables.items()}
-    found = with_controls(Judged("set", mixed, SETTINGS))
-    pd.testing.assert_frame_equal(with_controls(three), found)
-
-
-def test_both_readings_of_table_2_and_every_pair_where_some_lack_a_vote():
+def test_readings_of_table_2():
     votes, verdicts = said("gpt-4", "you", (6, 1, 2, 3))
     votes += [(n, "gpt-4", "you", "tie") for n in (12, 13)]
     verdicts += [(n, "gpt-4", "gpt-4", "you", "gpt-4") for n in (12, 13, 14, 15)]
@@ -138,7 +128,7 @@ def test_failures_are_counted_apart_from_ties(undecided):
     assert found.loc[("third", "any failure"), ["n", "of"]].tolist() == [4, 5]
 
 
-def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_texts():
+def test_the_example_has_a_witness_a_clear_vote_and_short_texts():
     votes = [(n, "me", "you", "you", who) for n in range(5) for who in "pqr"[: 1 + (n > 1)]]
     verdicts = [(n, "me", "me", "you", "me") for n in range(6)]
     verdicts += [(n, "you", "me", "you", "you") for n in (1, 2, 3)]
@@ -167,7 +157,7 @@ def keyed_set():
     return replace(data, tables={**data.tables, "verdicts": soft})
 
 
-def test_what_a_key_says_of_a_judge_that_follows_itself_and_of_one_that_follows_the_order():
+def test_a_key_on_a_judge_that_follows_itself_and_one_that_reverses():
     data = keyed_set()
     assert data.keyed
     found = keyed.bias([data]).set_index("judge")
@@ -196,19 +186,28 @@ def test_slopes_over_sizes_need_enough_judges():
     assert np.isnan(given["least"])
 
 
-@pytest.mark.parametrize("sets", [[], [data_set()]])
+@pytest.mark.parametrize("sets", [[], [data_set(verdicts=[(1, "j", "a", "b", None)])]])
 def test_without_rows_every_frame_has_its_columns(sets):
-    measures = {pairs.bias_by_opponent: pairs.BY_OPPONENT, pairs.judge_ties: pairs.TIES}
-    measures |= {pairs.exclusions: pairs.EXCLUSIONS, pairs.example: pairs.EXAMPLE}
-    measures |= {pairs.excess_table: pairs.EXCESS, checks.planted: checks.PLANTED}
-    measures |= {checks.recovery: checks.RECOVERY, checks.oracle_agreement: checks.AGREEMENT}
-    measures |= {keyed.bias: keyed.bias([]).columns, keyed.by_case: keyed.BY_CASE}
+    measures = {
+        pairs.bias_by_opponent: pairs.BY_OPPONENT,
+        pairs.judge_ties: pairs.TIES,
+        pairs.example: pairs.EXAMPLE,
+        pairs.excess_table: pairs.EXCESS,
+        checks.planted: checks.PLANTED,
+        checks.recovery: checks.RECOVERY,
+        checks.oracle_agreement: checks.AGREEMENT,
+        keyed.by_case: keyed.BY_CASE,
+        perplexity.win_rates_by_bin: perplexity.RATES,
+        perplexity.slopes: perplexity.SLOPES,
+        perplexity.log_perplexity: perplexity.TEXTS,
+        perplexity.outside_reader: perplexity.READERS,
+    }
     for measure, columns in measures.items():
         found = measure(sets)
-        assert (found.empty, list(found)) == (True, [*columns])
-    for frame in (pairs.demographic_parity(sets, PUBLISHED), checks.checks(sets, PUBLISHED)):
-        assert frame.empty
-        assert "published" in frame
+        assert (found.empty, list(found)) == (True, columns)
+    assert list(pairs.exclusions([])) == pairs.EXCLUSIONS
+    for measure in (pairs.demographic_parity, checks.checks):
+        assert "published" in measure(sets, PUBLISHED)
     assert keyed.sizes(keyed.bias(sets)).empty
     # Nobody has read the texts.
-    assert keyed.by_perplexity([*sets, keyed_set()]).empty
+    assert keyed.by_perplexity([keyed_set()]).empty

@@ -8,7 +8,6 @@ import pytest
 from conftest import SETTINGS
 from judged_sets import data_set
 
-from selfpref import tables
 from selfpref.statistics.judged import Judged
 from selfpref.studies.wataoka import perplexity
 from selfpref.studies.wataoka.perplexity import OUTSIDE, bin_edges, entering
@@ -19,11 +18,7 @@ def read(item, judge, responder, nats, **changed):
     return row | {"sum_nll": nats * 10, "n_tokens": 10, "n_bytes": 9, "status": "ok"} | changed
 
 
-def without(data, table):
-    return Judged("set", {**data.tables, table: tables.empty(table)}, SETTINGS)
-
-
-def test_a_is_drawn_whoever_judges_and_turns_x_wins_and_quality_together():
+def test_a_is_drawn_whoever_judges():
     texts = {"a": (1.0, 0.9), "b": (3.0, 0.4)}
     places = [*product(range(200), texts.items())]
     data = data_set(
@@ -48,7 +43,7 @@ def test_a_is_drawn_whoever_judges_and_turns_x_wins_and_quality_together():
 
 
 @pytest.mark.parametrize(("binning", "edges"), [("width", [0, 5, 10]), ("count", [0, 1, 10])])
-def test_bins_of_equal_width_or_count_and_one_where_all_is_equal(binning, edges):
+def test_bins_of_equal_width_or_count(binning, edges):
     assert bin_edges(pd.Series([0.0, 0.5, 1.0, 4.0, 10.0]), 2, binning).tolist() == edges
     assert bin_edges(pd.Series([2.0, 2.0]), 4, binning).tolist() == [2, 2]
 
@@ -85,7 +80,7 @@ def slopes(data):
     return perplexity.outside_reader([data]).set_index(["who", "reader", "control"])
 
 
-def test_a_slope_that_is_authorship_alone_goes_and_one_of_the_texts_own_stays():
+def test_a_slope_by_authorship_goes_and_one_of_texts_stays():
     found = slopes(judged(follows=0.0))
     for who in ("human", "fair"):
         raw, within = (found.loc[(who, "outside", name)] for name in ("raw", "length"))
@@ -125,7 +120,7 @@ def test_the_bins_of_fig_3_are_those_of_the_readers():
     assert (one["n"], one["win_rate"]) == (len(mine), pytest.approx(mine["judge_wins"].mean()))
 
 
-def test_slopes_of_judge_and_people_and_of_their_difference():
+def test_slopes_of_judge_people_and_their_difference():
     data = judged(-0.3)
     table = perplexity.slopes([data]).set_index(["pairs", "who"])
     for pairs, part in entering(data).groupby("pairs", observed=True):
@@ -140,8 +135,9 @@ def test_slopes_of_judge_and_people_and_of_their_difference():
         assert found.loc["judge - human", "slope"] == pytest.approx(gap)
 
 
-def test_where_nobody_voted_the_judge_stands_alone_and_nothing_is_controlled_for():
-    bare = without(judged(-0.3, questions=30), "labels")
+def test_where_nobody_voted_the_judge_stands_alone():
+    held = judged(-0.3, questions=30).tables
+    bare = Judged("set", {**held, "labels": held["labels"].iloc[:0]}, SETTINGS)
     found = perplexity.slopes([bare]).set_index(["pairs", "who"])
     wanted = {("all", "judge"): 90, ("own", "judge"): 60, ("other", "judge"): 30}
     assert found["n"].to_dict() == wanted
@@ -150,7 +146,7 @@ def test_where_nobody_voted_the_judge_stands_alone_and_nothing_is_controlled_for
     assert {*zip(rates["pairs"], rates["who"], strict=True)} == {*wanted}
 
 
-def test_own_texts_are_told_from_others_by_row_and_by_column():
+def test_own_texts_and_others_by_row_and_by_column():
     judges = ("a", "b", "onlooker")
     rows = [
         read(item, judge, who, 2.0 if judge == who else 4.0, conditional=given)
@@ -163,16 +159,3 @@ def test_own_texts_are_told_from_others_by_row_and_by_column():
         assert table.loc[(judge, view)].tolist() == [2, 4, 2]
     assert np.isnan(table.loc[("onlooker", "judge"), "own"])
     assert ("onlooker", "text") not in table.index
-
-
-@pytest.mark.parametrize("sets", [[], [without(judged(0.0, questions=3), "perplexities")]])
-def test_without_perplexities_there_are_columns_alone(sets):
-    measures = {
-        perplexity.win_rates_by_bin: perplexity.RATES,
-        perplexity.slopes: perplexity.SLOPES,
-        perplexity.log_perplexity: perplexity.TEXTS,
-        perplexity.outside_reader: perplexity.READERS,
-    }
-    for measure, columns in measures.items():
-        found = measure(sets)
-        assert (found.empty, list(found)) == (True, columns)
