@@ -13,12 +13,8 @@ from llm_sp_release import JUDGES, OPPONENTS, path, row
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.params import Dataset, Params
-from selfpref.params.studies import Wataoka
-from selfpref.params.uses import Label
-from selfpref.studies.wataoka import STUDY
+from selfpref.params import Dataset
 from selfpref.studies.wataoka import read as releases
-from selfpref.studies.wataoka.labels import label
 from selfpref.studies.wataoka.read import elobench, llm_sp, mt_bench, vicuna80
 
 JUDGE, OTHER = JUDGES[0], OPPONENTS[0]
@@ -38,13 +34,6 @@ def read(tmp_path, monkeypatch):
     return reading
 
 
-def test_mt_bench_turns_are_items_of_one_cluster(read):
-    items = read(mt_bench, mt_bench_files(2))["items"].set_index("item_id")
-    assert list(items.index) == ["set/81/1", "set/81/2", "set/82/1", "set/82/2"]
-    assert items["cluster"].tolist() == ["set/81"] * 2 + ["set/82"] * 2
-    assert [m["content"] for m in items.loc["set/81/2", "messages"]] == ["first?", "then?"]
-
-
 def test_mt_bench_files_orient_pairs_their_own_way(read):
     files, row = mt_bench_files(1), {"question_id": 81, "turn": 1}
     vote = row | {"judge": "expert_0", "model_a": "gpt-4", "model_b": "x"}
@@ -55,6 +44,9 @@ def test_mt_bench_files_orient_pairs_their_own_way(read):
         verdict | {"model_a": "y", "winner": "tie (inconsistent)"},
     )
     found = read(mt_bench, files)
+    items = found["items"].set_index("item_id")
+    assert items["cluster"].to_dict() == {"set/81/1": "set/81", "set/81/2": "set/81"}
+    assert [m["content"] for m in items.loc["set/81/2", "messages"]] == ["first?", "then?"]
     # A second vote of one annotator is kept, and an inconsistent tie is a tie.
     labels = found["labels"][["responder_a", "responder_b", "label", "repeat"]]
     assert labels.values.tolist() == [["gpt-4", "x", "b", 0], ["gpt-4", "x", "tie", 1]]
@@ -133,36 +125,15 @@ def test_each_set_is_a_data_set_and_each_answer_kept_once(read):
     assert texts["set-mmlu/q1", JUDGE] == f"{JUDGE} on 1"
 
 
-def test_what_is_written_here_is_labelled_by_the_key(read, repository):
-    # The judge is right in the first two questions, the other in the third; in the fourth nobody.
-    names = [f"assistent_{n}_{what}" for n in (1, 2) for what in ("answer", "is_correct")]
-    answers = [
-        ("The answer is C", True, "(A)", False),
-        ("The answer is C", True, "(C)", True),
-        ("The answer is A", False, "(B)", True),
-        ("The answer is A", False, "(A)", False),
+def test_a_key_is_the_option_of_all_right_answers(read):
+    answers = [("C", True, "A", False), ("C", True, "C", True), ("C", True, "B", True)]
+    changed = [
+        {"assistent_1_answer": f"The answer is {one}", "assistent_1_is_correct": right}
+        | {"assistent_2_answer": f"({two})", "assistent_2_is_correct": also}
+        for one, right, two, also in answers
     ]
-    changed = [dict(zip(names, one, strict=True)) for one in answers]
-    found = read(llm_sp, sp(*changed, of="mmlu"))
-    held = [json.loads(one).get("key") for one in found["items"]["metadata"]]
-    assert held == ["C", "C", "B", None]
-    STUDY.write("live", "sp", **found)
-    # No option is named in the second, and no key is known in the fourth.
-    said = {"q0": "(C)", "q1": "I do not know", "q2": "A. is it", "q3": "(A)"}
-    mine = [{"item_id": f"set-mmlu/{n}", "responder": "me", "text": t} for n, t in said.items()]
-    STUDY.write("live", "me", responses=tables.fill(mine, "responses", study="wataoka"))
-    use = Wataoka.model_construct(label={"sp": Label(source="source.csv", by="key")})
-    made = label(Params.model_construct(profile="live", wataoka=use), "sp")
-    labels = made["labels"].set_index(["responder_a", "item_id", "responder_b"])["label"]
-    assert labels.to_dict() == {
-        ("me", "set-mmlu/q0", JUDGE): "tie",
-        ("me", "set-mmlu/q0", OTHER): "a",
-        ("me", "set-mmlu/q2", JUDGE): "tie",
-        ("me", "set-mmlu/q2", OTHER): "b",
-    }
-    assert {*made["labels"]["annotator"]} == {"key"}
-    scores = made["truths"].set_index("item_id")["score"]
-    assert scores.to_dict() == {"set-mmlu/q0": 1, "set-mmlu/q2": 0}
+    items = read(llm_sp, sp(*changed, of="mmlu"))["items"]
+    assert items["metadata"].map(json.loads).str.get("key").tolist() == ["C", "C", None, None]
 
 
 def test_the_key_prefers_the_right_answer(read):
