@@ -5,7 +5,6 @@ import typing
 import pytest
 from conftest import STAGED
 
-from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.params import TASKS, Articles, Dataset, LabPrompts, Sentences, load
 from selfpref.studies import registry
@@ -31,16 +30,6 @@ def test_another_studys_reader_and_a_lost_source_are_refused():
         section = PARAMS.xu.model_copy(update={"datasets": {"own": entry}})
         with pytest.raises(SelfprefError, match=wrong):
             registry.read(PARAMS.model_copy(update={"xu": section}), "xu", "own")
-
-
-def test_a_set_fills_its_tables_under_the_name_of_its_study(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "root", lambda: tmp_path)
-    tmp_path.joinpath("own.jsonl").write_text('{"id": 1, "prompt": "Why?"}\n')
-    own = Dataset(reader="prompts", source="own.jsonl")
-    section = PARAMS.wataoka.model_copy(update={"datasets": {"own": own}})
-    found = registry.read(PARAMS.model_copy(update={"wataoka": section}), "wataoka", "own")
-    assert found["items"][["study", "item_id"]].values.tolist() == [["wataoka", "own/1"]]
-    assert found["labels"].empty
 
 
 def test_each_model_of_an_entry_stands_alone():

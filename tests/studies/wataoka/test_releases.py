@@ -1,7 +1,6 @@
 """Readers of pairs on small releases of the same layout: those of GitHub, and those of the Hub."""
 
 import json
-from collections import Counter
 
 import elobench_release
 import llm_sp_release
@@ -140,22 +139,23 @@ def test_the_key_prefers_the_right_answer(read):
     found = read(llm_sp, sp())
     labels = found["labels"][["responder_a", "annotator", "label"]].values.tolist()
     assert labels == [[JUDGE, "key", said] for said in ("a", "b", "tie", "tie")]
-    truths = found["truths"].set_index(["item_id", "responder"])["score"]
-    assert truths["set-math/q2", JUDGE] == truths["set-math/q2", OTHER] == 1
-    assert truths["set-math/q3", JUDGE] == truths["set-math/q3", OTHER] == 0
+    # Two right ones are told from two wrong ones.
+    truths = found["truths"].set_index("item_id")["score"]
+    assert truths["set-math/q2"].tolist() == [1, 1]
+    assert truths["set-math/q3"].tolist() == [0, 0]
 
 
 def test_probabilities_stand_by_texts_as_each_order_has_them(read):
     found = read(llm_sp, sp())["verdicts"]
     assert found["order_known"].all()
     assert (found["mass"] == 1).all()
-    first = found["candidates"].str[0]
-    told = found.set_index([found["item_id"].str[-2:], first])[["probabilities", "choice"]]
-    assert told.loc[("q0", JUDGE)].tolist() == [[0.75, 0.25], JUDGE]
+    found["place"] = found["item_id"].str[-2:] + " " + found["candidates"].str[0]
+    given = found.set_index("place")[["probabilities", "choice"]].apply(tuple, axis=1)
+    assert given[f"q0 {JUDGE}"] == ([0.75, 0.25], JUDGE)
     # Swapped, B is the judge's own.
-    assert told.loc[("q0", OTHER)].tolist() == [[0.25, 0.75], JUDGE]
-    assert told.loc[("q1", OTHER)].tolist() == [[0.75, 0.125], OTHER]
-    assert told.loc[("q2", JUDGE)].tolist() == [[0.25, 0.25], "tie"]
+    assert given[f"q0 {OTHER}"] == ([0.25, 0.75], JUDGE)
+    assert given[f"q1 {OTHER}"] == ([0.75, 0.125], OTHER)
+    assert given[f"q2 {JUDGE}"] == ([0.25, 0.25], "tie")
 
 
 def test_what_misleads_is_counted_and_no_score_is_no_tie(read):
@@ -196,14 +196,13 @@ def hub(tmp_path):
     def reading(rows, reader="chatbot-arena", split="train", **options):
         folder = tmp_path / "hub" / "data"
         folder.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame(rows).to_parquet(folder / f"{split}-00000-of-00001-cced8514c7ed782a.parquet")
+        pd.DataFrame(rows).to_parquet(folder / f"{split}-00000-of-00001.parquet")
         source = tmp_path / "pinned.csv"
         source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,{split}\n")
         use = Dataset(study="wataoka", reader=reader, source="pinned.csv", **options)
         found = releases.hub("set", use, source)
         made = {name: tables.validate(frame, name, "set") for name, frame in found.items()}
-        audit = made["audit"].set_index("finding")["affected"]
-        return made | {"found": audit.to_dict()}
+        return made, made["audit"].set_index("finding")["affected"].to_dict()
 
     return reading
 
@@ -212,7 +211,7 @@ def test_a_vote_is_on_the_last_turn(hub):
     long = {"conversation_a": told("list", "a1", "more", "a2"), "turn": 2, "winner": "model_b"}
     long["conversation_b"] = told("list", "b1", "more", "")
     short = {f"conversation_{side}": told("list", side) for side in "ab"}
-    found = hub([dialogue(1, **long), dialogue(2, **short)])
+    found, _ = hub([dialogue(1, **long), dialogue(2, **short)])
     one, two, other = f"set/{1:032x}/1", f"set/{1:032x}/2", f"set/{2:032x}/1"
     items = found["items"].set_index("item_id")
     assert [m["content"] for m in items.loc[two, "messages"]] == ["list", "more"]
@@ -233,8 +232,8 @@ def test_odd_rows_are_counted_and_left_out(hub):
     odd = [{"winner": "nobody"}, {"model_b": "gpt-4"}, {"conversation_a": told("q", "a", "q")}]
     odd.append({"conversation_b": told("another question?", "b")})
     rows = [dialogue(number, **changed) for number, changed in enumerate(odd)]
-    found = hub([*rows, dialogue(6, turn=3), dialogue(6, model_a="dolly-v2-12b")])
-    assert found["found"] == {ODD: 4}
+    found, audit = hub([*rows, dialogue(6, turn=3), dialogue(6, model_a="dolly-v2-12b")])
+    assert audit == {ODD: 4}
     stem = f"set/{6:032x}"
     assert sorted(found["labels"]["item_id"]) == [f"{stem}-2/1", f"{stem}/1"]
 
@@ -251,40 +250,42 @@ def test_votes_belong_to_their_turn_and_mathematics_has_references(hub, tmp_path
         dialogue(1, question_id=number, turn=turn, winner=winner, **both)
         for number, turn, winner in votes
     ]
-    found = hub(rows, "mt-bench-hub", "human")
+    found, audit = hub(rows, "mt-bench-hub", "human")
+    assert audit == {ODD: 1}
     items = found["items"].set_index("item_id")
     assert items["cluster"].tolist() == ["set/111"] * 2 + ["set/81"] * 2
     # Writing has an answer in the file as well, which no judge is to read.
     known = items["reference"].dropna().map(json.loads).to_dict()
     answers = ["reference 111.1", "reference 111.2"]
     assert known == {"set/111/1": answers[:1], "set/111/2": answers}
-    labels = found["labels"].set_index(["item_id", "repeat"])["label"].to_dict()
-    wanted = {("set/81/1", 0): "tie", ("set/81/1", 1): "b"}
-    assert labels == wanted | {("set/111/2", 0): "tie", ("set/81/2", 0): "tie"}
+    labels = found["labels"][["item_id", "label"]].values.tolist()
+    first = [["set/111/2", "tie"], ["set/81/1", "tie"], ["set/81/1", "b"]]
+    assert labels == [*first, ["set/81/2", "tie"]]
     responses = found["responses"].set_index(["item_id", "responder"])["text"]
     assert responses["set/81/2", "vicuna-13b"] == "b two"
-    assert found["found"] == {ODD: 1}
 
 
 def test_a_sample_has_as_many_dialogues_of_each_judge(hub):
     pairs = [("gpt-4", "vicuna-13b")] * 40 + [("gpt-4", "koala-13b")] * 5 + [("alpaca", "dolly")]
     rows = [dialogue(n, model_a=one, model_b=other) for n, (one, other) in enumerate(pairs)]
-    found = hub(rows, sample=7)
-    assert (len(found["labels"]), found["found"]) == (7, {"left out by `sample`": 39})
-    assert hub(rows[::-1], sample=7)["labels"].equals(found["labels"])
+    found, audit = hub(rows, sample=7)
+    assert (len(found["labels"]), audit) == (7, {"left out by `sample`": 39})
+    assert hub(rows[::-1], sample=7)[0]["labels"].equals(found["labels"])
     judges = ["koala-13b", "vicuna-13b"]
-    labels = hub(rows, sample=10, judges=judges)["labels"]
-    counts = Counter([*labels["responder_a"], *labels["responder_b"]])
-    assert counts == {"gpt-4": 10, "koala-13b": 5, "vicuna-13b": 5}
-    assert hub(rows, judges=judges)["found"] == {"left out by `judges`": 1}
+    labels = hub(rows, sample=10, judges=judges)[0]["labels"]
+    assert labels["responder_b"].value_counts().to_dict() == dict.fromkeys(judges, 5)
+    assert hub(rows, judges=judges)[1] == {"left out by `judges`": 1}
 
 
 def test_released_numbers_in_git():
     """What the recorded profile last wrote holds the numbers of the study's own count."""
-    table = pd.read_csv(STAGED / "figures/recorded/wataoka/fig1b_bias.csv")
-    rows = table.set_index(["dataset", "judge"])[["tp", "fn", "fp", "tn", "eo"]].round(3)
-    assert list(rows.loc[("mt-bench", "gpt-4")]) == [330, 12, 57, 15, 0.757]
-    assert list(rows.loc[("vicuna80", "gpt-4")]) == [208, 7, 27, 2, 0.898]
-    checks = pd.read_csv(STAGED / "figures/recorded/wataoka/checks.csv").set_index("item")
-    assert list(checks.loc["agreement", "recomputed"].round(3)) == [0.660, 0.846, 0.657, 0.846]
-    assert (checks.loc["win rate", "difference"].abs() < 1e-12).all()
+    bias, checks = (
+        pd.read_csv(STAGED / f"figures/recorded/wataoka/{name}.csv")
+        for name in ("fig1b_bias", "checks")
+    )
+    rows = bias.query("judge == 'gpt-4'").set_index("dataset")[["tp", "fn", "fp", "tn", "eo"]]
+    assert list(rows.loc["mt-bench"].round(3)) == [330, 12, 57, 15, 0.757]
+    assert list(rows.loc["vicuna80"].round(3)) == [208, 7, 27, 2, 0.898]
+    agreed = checks.query("item == 'agreement'")["recomputed"]
+    assert list(agreed.round(3)) == [0.660, 0.846, 0.657, 0.846]
+    assert (checks.query("item == 'win rate'")["difference"].abs() < 1e-12).all()

@@ -20,17 +20,14 @@ def read(item, judge, responder, nats, **changed):
 
 def test_a_is_drawn_whoever_judges():
     texts = {"a": (1.0, 0.9), "b": (3.0, 0.4)}
-    places = [*product(range(200), texts.items())]
-    data = data_set(
-        votes=[(n, "a", "b", "tie") for n in range(200)],
-        verdicts=[(n, judge, "a", "b", "b") for n in range(200) for judge in "bc"],
-        perplexities=[read(n, judge, who, of[0]) for n, (who, of) in places for judge in "bc"],
-        truths=[
-            {"item": n, "responder": who, "metric": "quality", "score": of[1]}
-            for n, (who, of) in places
-        ],
-        changed={"human_ties": "half"},
-    )
+    verdicts, scores, truths = [], [], []
+    for n, judge in product(range(200), "bc"):
+        verdicts.append((n, judge, "a", "b", "b"))
+        scores += [read(n, judge, who, nats) for who, (nats, _) in texts.items()]
+    for n, (who, (_, right)) in product(range(200), texts.items()):
+        truths.append({"item": n, "responder": who, "metric": "quality", "score": right})
+    votes, more = [(n, "a", "b", "tie") for n in range(200)], {"human_ties": "half"}
+    data = data_set("set", votes, verdicts, more, perplexities=scores, truths=truths)
     found = entering(data).round(9).set_index(["pairs", "judge"])
     found = found[["x", "judge_wins", "human_wins", "q"]]
     turned = found.loc[("all", "b"), "x"]
@@ -110,9 +107,8 @@ def test_the_bins_of_fig_3_are_those_of_the_readers():
     data = judged(-0.5)
     rates = perplexity.win_rates_by_bin([data], OUTSIDE).query("who == 'judge'")
     assert rates.groupby("pairs")["n"].sum().to_dict() == {"all": 900, "own": 600, "other": 300}
-    every = rates.query("pairs == 'all'")
-    assert every["x"].is_monotonic_increasing
-    assert every["win_rate"].iloc[0] > every["win_rate"].iloc[-1] + 0.2
+    first, *_, last = rates.query("pairs == 'all'")["win_rate"]
+    assert first > last + 0.2
     # By hand: the judge's wins in the third bin of its own pairs.
     own = entering(data, OUTSIDE).query("pairs == 'own'")
     one = rates.query("pairs == 'own' and bin == 2").iloc[0]
