@@ -220,7 +220,8 @@ def wins_by_human(sets: Sets) -> pd.DataFrame:
         response), `n_won, n_lost, n_ties`.
     """
     counts = {1.0: "n_won", 0.0: "n_lost", 0.5: "n_ties"}
-    found, rates, endings = [], bounded("win_rate"), [*counts.values()]
+    found, rates = [], bounded("win_rate")
+    endings = [*counts.values()]
     for data in sets:
         clusters = data.tables["items"][["item_id", "cluster"]]
         votes = bias.human_votes(data.tables["labels"]).merge(clusters, on="item_id")

@@ -157,7 +157,7 @@ VERDICTS = (
     "results/battle_records_arena_gpt4_as_judger_0_499.csv",
     "results/battle_records_arena_gpt4_as_judger_500_2010.csv",
 )
-TEXTS = ["item_id", "question", "responder", "text"]
+TEXTS = ["item_id", "responder", "text"]
 SP_LABELS = ["A", "T", "B"]
 SP_FILES = re.compile(r"sp/(math|mbpp|mmlu)[^/]*/[^/]+/(.+)_(.+)_eval\.jsonl")
 MODELS = ["model_a", "model_b"]
@@ -223,7 +223,7 @@ def tables_of(
     *,
     order_known: bool = True,
     more: Sequence[str] = (),
-) -> dict[str, pd.DataFrame]:
+) -> Frames:
     """The tables of one data set, from tuples, or frames with columns of these names.
 
     Args:
@@ -355,8 +355,8 @@ def elobench(dataset: str, entry: Dataset, source: Path) -> Frames:
     row = judged.index
     battle = battles.loc[row + 2 * (row >= 1117) + (row >= 1533)].set_index(row)
     judged["item_id"] = battle["item_id"]
-    sides = [["item_id", "question", f"responder_{side}", f"answer_{side}"] for side in "ab"]
-    texts = pd.concat(judged[columns].set_axis(TEXTS, axis=1) for columns in sides)
+    sides = (judged[["item_id", f"responder_{side}", f"answer_{side}"]] for side in "ab")
+    texts = pd.concat(side.set_axis(TEXTS, axis=1) for side in sides)
     same = judged[SIDES].eq(battle[SIDES]).all(axis=1).sum()
     found = {"both models are those of the battle": same}
     asked = dict(zip(judged["item_id"], judged["question"], strict=True))
@@ -401,12 +401,12 @@ def llm_sp(dataset: str, entry: Dataset, source: Path) -> Frames:
     drawn = {name for _, names in sets for name in sampled(names.unique(), entry.sample)}
     rows = rows[rows["item_id"].isin(drawn)].reset_index(drop=True)
     # Each answer stands in the files of all its opponents.
-    texts = pd.concat(
-        rows[["item_id", side, f"assistent_{n}_answer", f"assistent_{n}_is_correct"]].set_axis(
-            ["item_id", "responder", "text", "score"], axis=1
-        )
+    sides = (
+        rows[["item_id", side, f"assistent_{n}_answer", f"assistent_{n}_is_correct"]]
         for n, side in enumerate(SIDES, start=1)
-    ).drop_duplicates(["item_id", "responder"])
+    )
+    texts = pd.concat(side.set_axis([*TEXTS, "score"], axis=1) for side in sides)
+    texts = texts.drop_duplicates(TEXTS[:2])
     correct = texts[texts["score"].eq(1) & texts["item_id"].str.contains("-mmlu/")]
     named_by = correct["text"].map(option).groupby(correct["item_id"]).agg(set)
     keys = {name: next(iter(found)) for name, found in named_by.items() if len(found) == 1}
@@ -415,7 +415,7 @@ def llm_sp(dataset: str, entry: Dataset, source: Path) -> Frames:
     mine, theirs = (rows[f"assistent_{n}_is_correct"] for n in (1, 2))
     better = np.select([mine > theirs, mine < theirs], ["a", "b"], TIE)
     votes, verdicts = rows[["item_id", *SIDES]].assign(who=KEY, winner=better), _verdicts(rows)
-    truths = texts[["item_id", "responder"]].assign(score=texts["score"].astype(float))
+    truths = texts.drop(columns="text").astype({"score": float})
     return tables_of(items, texts, votes, verdicts, more=("mass", "probabilities")) | {
         "truths": tables.fill(truths, "truths", study=entry.study, metric=CORRECT),
         "audit": pd.concat(_audit(entry.study, *part) for part in verdicts.groupby("file")),
@@ -434,16 +434,16 @@ def _verdicts(rows: pd.DataFrame) -> pd.DataFrame:
     found = pd.concat(parts, ignore_index=True)
     found["file"] = found["item_id"].str.partition("/")[0] + "/" + found["who"]
     a, tie, b = (found[label] for label in SP_LABELS)
-    # Without any score no comparison holds, and nothing is chosen.
-    likeliest = [a > np.maximum(b, tie), b > np.maximum(a, tie), a.notna()]
-    found["winner"] = np.select(likeliest, ["a", "b", TIE], None)
+    likeliest = [a > np.maximum(b, tie), b > np.maximum(a, tie)]
+    # Without any score nothing is chosen.
+    found["winner"] = pd.Series(np.select(likeliest, ["a", "b"], TIE)).where(a.notna())
     pairs = pd.Series(found[["A", "B"]].to_numpy().tolist())
     return found.assign(mass=a + tie + b, probabilities=pairs.where(a.notna(), None))
 
 
 def _audit(study: str, file: str, verdicts: pd.DataFrame) -> pd.DataFrame:
     """How many rows of a judge's files have no score, or beside it a word that it does not bear."""
-    found = {}
+    found: dict[str, pd.Series] = {}
     for order, rows in verdicts.groupby("order"):
         said, likeliest = rows["said"], rows[SP_LABELS].fillna(0).idxmax(axis=1)
         label, name = said.isin(SP_LABELS), f"order {order}"
