@@ -171,9 +171,10 @@ def without_self(sets: Sets, paper: pd.DataFrame) -> pd.DataFrame:
         # Single votes of Arena, then the cells of two votes of the other set.
         both = pd.concat([single.assign(decided=1.0), pairs])
         items = pd.concat([one.tables["items"] for one in (arena, data)]).set_index("item_id")
-        place = both[["vote", "decided", *CELLS]].fillna(0), both["item_id"].map(items["cluster"])
+        values = both[["vote", "decided", *CELLS]].fillna(0)
+        clusters = both["item_id"].map(items["cluster"])
         statistics = partial(_without_self, printed=float(printed.iloc[0]))
-        found = data.bootstrap.estimates(*place, statistics, "without self")
+        found = data.bootstrap.estimates(values, clusters, statistics, "without self")
         row = {"votes_of": data.name, "n": len(single), "n_two_votes": len(pairs)}
         rows.append(row | intervals(VALUES, found))
     return pd.DataFrame(rows, columns=["votes_of", *bounded(*VALUES), "n", "n_two_votes"])

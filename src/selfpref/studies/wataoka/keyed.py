@@ -59,12 +59,14 @@ def bias(sets: Sets) -> pd.DataFrame:
     """
     rows = []
     for key, data, judge, own in each_judge(sets):
-        level, right = data.bootstrap.level, data.truth(CORRECT).xs(judge, level="responder")
+        level = data.bootstrap.level
+        right = data.truth(CORRECT).xs(judge, level="responder")
         dp = pairs.demographic_parity_interval(data.cells(own), own["cluster"], level)
         accuracy = share_interval(right, right.index.to_series(), level)
         turns = own["disagrees"].astype(bool)
         agreed = data.equal_opportunity(own[~turns], judge, "orders agree")
-        row = {f"{name}_agreed": agreed[name] for name in ("n", "few")} | {"n_pairs": len(own)}
+        row = {"n_pairs": len(own)}
+        row |= {f"{name}_agreed": agreed[name] for name in ("n", "few")}
         row |= {f"eo_agreed{end}": agreed[f"eo{end}"] for end in ("", "_lo", "_hi")}
         row["margin_reversed"] = (own.loc[turns, "score"] - 0.5).abs().median()
         row |= key | data.equal_opportunity(own, judge, "eo")

@@ -64,8 +64,9 @@ def intervals(names: Iterable[str], found: Iterable[Interval]) -> dict[str, floa
 
 def stacked(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
     """Parts of a frame below each other; without any, its columns."""
-    whole = pd.concat([*parts], ignore_index=True) if parts else pd.DataFrame(columns=columns)
-    return whole[[*columns]]
+    if not parts:
+        return pd.DataFrame(columns=[*columns])
+    return pd.concat([*parts], ignore_index=True)[[*columns]]
 
 
 def of_responders(pairs: pd.DataFrame, value: str) -> pd.DataFrame:

@@ -288,8 +288,8 @@ def outside_reader(sets: Sets) -> pd.DataFrame:
     """
     found = []
     for data in sets:
-        responses, items = data.tables["responses"], data.tables["items"][["item_id", "cluster"]]
-        length = bias.text_lengths(responses)
+        items = data.tables["items"][["item_id", "cluster"]]
+        length = bias.text_lengths(data.tables["responses"])
         votes = bias.human_votes(data.tables["labels"]).merge(items, on="item_id")
         # Votes on texts that are not there say nothing about texts.
         votes = votes[gap(length, votes).notna()].assign(judge=HUMAN, decision=votes["human"])

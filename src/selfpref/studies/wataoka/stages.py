@@ -42,7 +42,8 @@ def respond(params: Params, model: str, open_model: OpenModel) -> Made:
     for dataset, items in _items(params, use):
         there = tables.read(params.profile, "responses", STUDY.name, [dataset])
         mine = there[there["responder"].eq(own)].set_index("item_id")["text"].to_dict()
-        left, more = items[~items["item_id"].isin(mine)], {"seed": params.seed, "answered": mine}
+        left = items[~items["item_id"].isin(mine)]
+        more = {"seed": params.seed, "answered": mine}
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
             table, counts[dataset] = answered(left, own, asked, prompt, use, **more)
         made.append(table)

@@ -414,7 +414,8 @@ def llm_sp(dataset: str, entry: Dataset, source: Path) -> Frames:
     items = [item(name, name, [text], key=keys.get(name)) for name, text in asked]
     mine, theirs = (rows[f"assistent_{n}_is_correct"] for n in (1, 2))
     better = np.select([mine > theirs, mine < theirs], ["a", "b"], TIE)
-    votes, verdicts = rows[["item_id", *SIDES]].assign(who=KEY, winner=better), _verdicts(rows)
+    votes = rows[["item_id", *SIDES]].assign(who=KEY, winner=better)
+    verdicts = _verdicts(rows)
     truths = texts.drop(columns="text").astype({"score": float})
     return tables_of(items, texts, votes, verdicts, more=("mass", "probabilities")) | {
         "truths": tables.fill(truths, "truths", study=entry.study, metric=CORRECT),
