@@ -65,8 +65,8 @@ def bias(sets: Sets) -> pd.DataFrame:
         accuracy = share_interval(right, right.index.to_series(), level)
         turns = own["disagrees"].astype(bool)
         agreed = data.equal_opportunity(own[~turns], judge, "orders agree")
-        row = {"n_pairs": len(own)}
-        row |= {f"{name}_agreed": agreed[name] for name in ("n", "few")}
+        row = {f"{name}_agreed": agreed[name] for name in ("n", "few")}
+        row["n_pairs"] = len(own)
         row |= {f"eo_agreed{end}": agreed[f"eo{end}"] for end in ("", "_lo", "_hi")}
         row["margin_reversed"] = (own.loc[turns, "score"] - 0.5).abs().median()
         row |= key | data.equal_opportunity(own, judge, "eo")
