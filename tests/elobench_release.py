@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from selfpref.studies.wataoka.read.releases import BATTLES, VERDICTS
+from selfpref.studies.wataoka.read import BATTLES, VERDICTS
 
 MODELS = ("koala-13b", "vicuna-13b", "chatglm-6b", "alpaca-13b", "llama-13b")
 LEFT_OUT = {1117, 1118, 1535}

@@ -5,7 +5,6 @@ import typing
 import pytest
 from conftest import STAGED
 
-from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.params import TASKS, Articles, Dataset, LabPrompts, Sentences, load
 from selfpref.studies import registry
@@ -13,7 +12,7 @@ from selfpref.studies import registry
 PARAMS = load(STAGED / "params.yaml")
 
 
-def test_every_study_and_reader_of_the_parameters_is_registered():
+def test_every_study_and_reader_is_registered():
     known = {
         name
         for entry in (Articles, Dataset, LabPrompts, Sentences)
@@ -24,7 +23,7 @@ def test_every_study_and_reader_of_the_parameters_is_registered():
     assert all({*names} == {*TASKS} for names in lists)
 
 
-def test_a_reader_of_another_study_and_a_source_that_is_not_there_are_refused():
+def test_another_studys_reader_and_a_lost_source_are_refused():
     told = {"mt-bench": r"own\.reader: the readers of xu are xu,"}
     for reader, wrong in (told | {"xu": r"xu\.datasets\.own\.source: a\.csv is not"}).items():
         entry = Dataset(reader=reader, source="a.csv")
@@ -33,17 +32,7 @@ def test_a_reader_of_another_study_and_a_source_that_is_not_there_are_refused():
             registry.read(PARAMS.model_copy(update={"xu": section}), "xu", "own")
 
 
-def test_a_set_fills_its_tables_under_the_name_of_its_study(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "root", lambda: tmp_path)
-    tmp_path.joinpath("own.jsonl").write_text('{"id": 1, "prompt": "Why?"}\n')
-    own = Dataset(reader="prompts", source="own.jsonl")
-    section = PARAMS.wataoka.model_copy(update={"datasets": {"own": own}})
-    found = registry.read(PARAMS.model_copy(update={"wataoka": section}), "wataoka", "own")
-    assert found["items"][["study", "item_id"]].values.tolist() == [["wataoka", "own/1"]]
-    assert found["labels"].empty
-
-
-def test_of_an_entry_for_several_models_each_stands_alone():
+def test_each_model_of_an_entry_stands_alone():
     found = registry._of_members(PARAMS, "wataoka", "judge", "judges")
     assert [name for name, _ in found] == PARAMS.models["judges"].names
     for name, part in found:

@@ -70,12 +70,12 @@ def tested(study: str, frames: Frames) -> pd.DataFrame:
             chosen = {name: int(of) if of.isdigit() else of for name, of in named}
             number = at(frames.get(table, pd.DataFrame()), column, **chosen)
             stands = pd.DataFrame([number]).eval(claim["holds"]).item()
-            cell = f"{table}.csv: {column}{' where ' * bool(chosen)}"
-            cell += ", ".join(f"{name} = {of}" for name, of in chosen.items())
-        made = {"verdict": claim["verdict"] if stands else None, "cell": cell}
-        made["part"] = claim.get("part", "") if stands else ""
-        made |= {"written": f"{number:.2f}", **number._asdict()}
-        rows.append({**dict.fromkeys(("no_data", "finding", "figure")), **claim, **made})
+            cell = f"{table}.csv: {column}{' where ' * bool(where)}{where.replace('=', ' = ')}"
+        made = {"cell": cell, "written": f"{number:.2f}", **number._asdict()}
+        if not stands:
+            made |= {"verdict": None, "part": ""}
+        missing = dict.fromkeys(("no_data", "finding", "figure")) | {"part": ""}
+        rows.append(missing | claim | made)
     return pd.DataFrame(rows)
 
 

@@ -28,8 +28,8 @@ from selfpref.studies.panickssery import read as panickssery_release
 from selfpref.studies.panickssery import stages as panickssery_stages
 from selfpref.studies.panickssery.read import articles
 from selfpref.studies.wataoka import lab as wataoka_lab
+from selfpref.studies.wataoka import read as wataoka_read
 from selfpref.studies.wataoka import stages as wataoka_stages
-from selfpref.studies.wataoka.read import releases
 from selfpref.studies.xu import read as xu_release
 from selfpref.studies.xu import stages as xu_stages
 from selfpref.studies.xu.read import requests
@@ -43,12 +43,12 @@ Reader = Callable[[str, Any, Path], Frames]
 # By study the readers of its data sets; users' files are any's.
 READERS: dict[str, dict[str, Reader]] = {
     "wataoka": {
-        "mt-bench": releases.mt_bench,
-        "vicuna80": releases.vicuna80,
-        "elobench": releases.elobench,
-        "llm-sp": releases.llm_sp,
-        "mt-bench-hub": releases.hub,
-        "chatbot-arena": releases.hub,
+        "mt-bench": wataoka_read.mt_bench,
+        "vicuna80": wataoka_read.vicuna80,
+        "elobench": wataoka_read.elobench,
+        "llm-sp": wataoka_read.llm_sp,
+        "mt-bench-hub": wataoka_read.hub,
+        "chatbot-arena": wataoka_read.hub,
         "prompts": datasets.prompts,
         "lab": wataoka_lab.read,
     },

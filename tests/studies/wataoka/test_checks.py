@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ def test_the_papers_counts_give_its_printed_values():
     (row,) = checks.paper_bias(PUBLISHED, SETTINGS.bootstrap).to_dict("records")
     assert (row["judge"], row["n"], row["tp"]) == ("gpt-4", 2238, 1852)
     assert row["eo"] == pytest.approx(1852 / 1960 - 118 / 278)
+    assert row["dp"] == pytest.approx(2 * (1852 + 160) / 2238 - 1)
     assert (row["eo_printed"], row["dp_printed"]) == (0.520, 0.749)
     assert row["eo_lo"] < row["eo"] < row["eo_hi"]
 
@@ -34,37 +35,36 @@ def test_agreement_counts_votes_with_and_without_ties():
     assert found["agreement n", "j"][kinds].tolist() == [3, 2]
 
 
-def test_win_rates_are_of_all_judged_pairs_whichever_judge_sorts_first():
-    verdicts = [(1, "first", "a", "b", "a"), (2, "first", "a", "b", None)]
-    verdicts += [(n, "second", "a", "b", "b") for n in (1, 2)] + [(3, "second", "a", "b", "a")]
-    # Nobody judged the fourth pair; the first judge scored one of three.
-    votes = [(1, "a", "b", "a"), (2, "a", "b", "tie"), (3, "a", "b", "b"), (4, "a", "b", "a")]
-    data = data_set("vicuna80", votes=votes, verdicts=verdicts)
-    found = checks.win_rates(data).set_index(["judge", "quantity"])["recomputed"]
-    assert found["human"].to_dict() == {"a": 0.5, "b": 0.5}
-    assert found["second"].to_dict() == pytest.approx({"a": 1 / 3, "b": 2 / 3})
-
-
-def test_checks_are_of_the_data_sets_and_judges_at_hand():
-    votes = [(n, "gpt-4", "bard", who) for n, who in enumerate(["gpt-4", "gpt-4", "bard", "tie"])]
-    verdicts = [(n, "gpt-4", "gpt-4", "bard", "gpt-4") for n in range(4)]
+def test_win_rates_are_of_all_judged_pairs_beside_what_is_printed():
+    # The judge that sorts first scored one of three pairs, and nobody the fourth.
+    said = {"claude-1": "g-", "gpt-4": "bbg"}
+    names = {"g": "gpt-4", "b": "bard", "t": "tie", "-": None}
+    verdicts = [
+        (n, judge, "gpt-4", "bard", names[one])
+        for judge, every in said.items()
+        for n, one in enumerate(every)
+    ]
+    votes = [(n, "gpt-4", "bard", names[one]) for n, one in enumerate("gtbg")]
     found = checks.checks([data_set("vicuna80", votes, verdicts)], PUBLISHED)
     found = found.set_index(["judge", "quantity"])
     assert set(found["item"]) == {"win rate"}
-    assert found["recomputed"].xs("human").to_dict() == {"gpt-4": 0.625, "bard": 0.375}
-    assert found.loc[("gpt-4", "gpt-4"), "difference"] == pytest.approx(1 - 0.85625)
+    rates = found["recomputed"]
+    assert rates["human"].to_dict() == {"gpt-4": 0.5, "bard": 0.5}
+    assert rates["gpt-4"].to_dict() == pytest.approx({"gpt-4": 1 / 3, "bard": 2 / 3})
+    assert found.loc[("gpt-4", "gpt-4"), "difference"] == pytest.approx(1 / 3 - 0.85625)
 
 
-def test_another_person_in_the_judges_place_is_found_from_two_sets_of_votes():
-    single = [(n, "gpt-4", "other", "gpt-4" if n < 8 else "other") for n in range(10)]
-    double = [("gpt-4", "gpt-4")] * 4 + [("gpt-4", "other")] * 2 + [("other", "other")] * 2
-    every = [
-        (n, who, vote)
-        for n, both in enumerate(double)
-        for who, vote in zip("pq", both, strict=True)
+def test_another_person_in_the_judges_place():
+    single = ["gpt-4"] * 8 + ["other"] * 2 + ["tie"]
+    arena = data_set("arena", [(n, "gpt-4", "other", vote) for n, vote in enumerate(single)])
+    ones, twos = "gggggg" + "oo", "gggg" + "oooo"
+    names = {"g": "gpt-4", "o": "other"}
+    double = [
+        (n, "gpt-4", "other", names[vote], who)
+        for who, votes in {"p": ones, "q": twos}.items()
+        for n, vote in enumerate(votes)
     ]
-    other = data_set("other", [(n, "gpt-4", "other", vote, who) for n, who, vote in every])
-    arena = data_set("arena", [*single, (10, "gpt-4", "other", "tie")])
+    other = data_set("other", double)
     (row,) = checks.without_self([arena, other], PAPER).to_dict("records")
     assert (row["votes_of"], row["n"], row["n_two_votes"]) == ("other", 10, 8)
     # Of eight pairs two differ; ten of 16 votes are for GPT-4.
@@ -78,34 +78,32 @@ def test_another_person_in_the_judges_place_is_found_from_two_sets_of_votes():
         assert checks.without_self(sets, paper).empty
 
 
+def scores(item, responder, **of):
+    """True scores of one text by metric."""
+    row = {"item": item, "responder": responder}
+    return [row | {"metric": metric, "score": score} for metric, score in of.items()]
+
+
 WRITERS = {"plain": 0.0, "proud": 0.4, "humble": -0.4}
 
 
 @pytest.fixture(scope="module")
 def world():
     """60 prompts, three writers; every judge decides by quality plus its bonus for itself."""
-    rng = np.random.default_rng(5)
-    bonus = {**WRITERS, "onlooker": 0.0}
-    votes, verdicts, truths = [], [], []
+    rng, judges = np.random.default_rng(5), WRITERS | {"onlooker": 0.0}
+    votes, verdicts = [], []
+    truths = [row for judge, beta in judges.items() for row in scores(0, judge, beta=beta)]
     for n in range(60):
-        quality = {name: round(rng.random(), 3) for name in WRITERS}
+        quality = dict(zip(WRITERS, rng.random(3).round(3), strict=True))
         for name, q in quality.items():
-            row = {"item": n, "responder": name}
-            truths.append(row | {"metric": "quality", "score": q})
-            for judge, beta in bonus.items():
-                score = q + beta * (judge == name)
-                truths.append(row | {"metric": f"rule-{judge}", "score": score})
-        for a, b in combinations(sorted(WRITERS), 2):
+            rules = {f"rule-{judge}": q + beta * (judge == name) for judge, beta in judges.items()}
+            truths += scores(n, name, quality=q, **rules)
+        for a, b in combinations(WRITERS, 2):
             gap = quality[a] - quality[b]
-            votes.append((n, a, b, a if rng.random() < 1 / (1 + np.exp(-gap / 0.15)) else b))
-            for judge, beta in bonus.items():
+            votes.append((n, a, b, a if rng.normal(gap, 0.25) > 0 else b))
+            for judge, beta in judges.items():
                 lean = gap + beta * ((judge == a) - (judge == b))
-                choice = a if lean > 0 else b
-                verdicts += [(n, judge, *order, choice) for order in permutations((a, b))]
-    truths += [
-        {"item": 0, "responder": judge, "metric": "beta", "score": beta}
-        for judge, beta in bonus.items()
-    ]
+                verdicts.append((n, judge, a, b, a if lean > 0 else b))
     metadata = {n: json.dumps({"held_out": n % 5 == 0}) for n in range(60)}
     return data_set("seed-3", votes, verdicts, metadata=metadata, truths=truths)
 
@@ -138,3 +136,11 @@ def test_an_unbiased_judge_agrees_with_the_oracle(world):
     assert found[("proud", "seen")] < 1
     families = [found[(name, "seen")] for name in WRITERS]
     assert found[("mean of families", "seen")] == pytest.approx(np.mean(families))
+
+
+def test_pairs_of_equal_quality_do_not_count():
+    truths = [*scores(0, "a", quality=0.5), *scores(0, "b", quality=0.5)]
+    truths += [*scores(1, "a", quality=0.9), *scores(1, "b", quality=0.1)]
+    data = data_set(verdicts=[(n, "j", "a", "b", "a") for n in (0, 1)], truths=truths)
+    row = checks.oracle_agreement([data]).iloc[0]
+    assert (row["n"], row["agreement"], row["writes"]) == (1, 1, False)

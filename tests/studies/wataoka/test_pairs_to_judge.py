@@ -6,38 +6,48 @@ from selfpref.studies.wataoka import stages
 
 RESPONDERS = ["gpt", "me", "vicuna"]
 ITEMS = [f"set/{number}" for number in range(6)]
-WRITTEN = pd.MultiIndex.from_product([["wataoka"], ITEMS, RESPONDERS, [""]]).to_frame()
-WRITTEN = WRITTEN.set_axis(["study", "item_id", "responder", "text"], axis=1)
+
+
+def items(messages):
+    """Questions by item_id: what the user says, turn by turn."""
+    said = [[{"role": "user", "content": text} for text in turns] for turns in messages.values()]
+    return pd.DataFrame({"item_id": [*messages], "messages": said})
+
+
+def table(names, **columns):
+    """Rows of some columns for each item."""
+    every = pd.DataFrame({"study": "wataoka", "item_id": names})
+    return every.merge(pd.DataFrame(columns), "cross")
+
+
 # Votes on pairs, each by two people, who read them in different orders. What is labelled and has no
 # text cannot be read.
-SIDES = pd.DataFrame([("vicuna", "gpt"), ("gpt", "vicuna"), ("gpt", "untold"), ("untold", "gpt")])
-SIDES.columns = ["responder_a", "responder_b"]
-LABELS = pd.DataFrame({"study": "wataoka", "item_id": ITEMS}).merge(SIDES, "cross")
+LABELS = table(
+    ITEMS,
+    responder_a=["vicuna", "gpt", "gpt", "untold"],
+    responder_b=["gpt", "vicuna", "untold", "gpt"],
+)
 NONE = LABELS.iloc[:0]
 
 
-def said(*turns):
-    return [{"role": "user", "content": text} for text in turns]
-
-
-QUESTIONS = pd.DataFrame({"item_id": ITEMS, "messages": [said("why?")] * len(ITEMS)})
-
-
-def read(labels, which, items=QUESTIONS, written=WRITTEN):
-    found = stages._to_judge(items, labels, written, "me", which)
-    sides = [sorted(pair) for pair in found[["responder_a", "responder_b"]].itertuples(index=False)]
-    return [(item, *pair) for item, pair in zip(found["item_id"], sides, strict=True)]
+def read(labels, which, asked=None):
+    questions = items(asked or dict.fromkeys(ITEMS, ("why?",)))
+    written = table(questions["item_id"], responder=RESPONDERS)
+    found = stages._to_judge(questions, labels, written, "me", which)
+    sides = found[["responder_a", "responder_b"]].itertuples(index=False)
+    return [(item, *sorted(pair)) for item, pair in zip(found["item_id"], sides, strict=True)]
 
 
 def test_so_many_of_others_and_as_many_of_its_own():
     pairs = read(LABELS, 4)
     own = [pair for pair in pairs if "me" in pair]
-    others = [pair for pair in pairs if "me" not in pair]
-    assert len(set(own)) == len(own) == len(set(others)) == len(others) == 4
-    assert {pair[1:] for pair in others} == {("gpt", "vicuna")}
+    assert len({*own}) == len(own) == 4
+    assert len({*pairs}) == len(pairs) == 8
+    # Those of others are labelled ones.
+    assert {pair[1:] for pair in pairs if "me" not in pair} == {("gpt", "vicuna")}
 
 
-def test_the_draw_is_of_names_whatever_their_order_and_grows_with_its_size():
+def test_the_draw_is_of_names_and_grows_with_its_size():
     assert read(LABELS.sample(frac=1, random_state=1), 4) == read(LABELS, 4)
     assert {*read(LABELS, 2)} < {*read(LABELS, 4)}
     assert len(read(LABELS, 100)) == len(ITEMS) * 3
@@ -46,16 +56,15 @@ def test_the_draw_is_of_names_whatever_their_order_and_grows_with_its_size():
 def test_own_pairs_and_all_pairs_are_read_labelled_or_not():
     assert read(NONE, "labelled") == read(NONE, "all") == read(LABELS, "all")
     assert len({*read(NONE, "all")}) == len(ITEMS) * 3
+    assert {*read(LABELS, "labelled")} == {(item, "gpt", "vicuna") for item in ITEMS}
     for labels in (LABELS, NONE):
         pairs = read(labels, "own")
-        assert len(set(pairs)) == len(pairs) == len(ITEMS) * 2
+        assert len({*pairs}) == len(pairs) == len(ITEMS) * 2
         assert all("me" in pair for pair in pairs)
 
 
-def test_a_turn_before_another_is_judged_only_where_people_voted_on_it():
-    turns = {"set/d/1": said("a"), "set/d/2": said("a", "b")}
-    items = pd.DataFrame(turns.items(), columns=["item_id", "messages"])
-    written = pd.concat([WRITTEN.head(3).assign(item_id=item) for item in items["item_id"]])
-    assert {item for item, *_ in read(NONE, "own", items, written)} == {"set/d/2"}
+def test_an_earlier_turn_is_judged_only_where_people_voted():
+    asked = {"set/d/1": ["a"], "set/d/2": ["a", "b"]}
+    assert {item for item, *_ in read(NONE, "own", asked)} == {"set/d/2"}
     voted = LABELS.head(1).assign(item_id="set/d/1")
-    assert {item for item, *_ in read(voted, "own", items, written)} == {*items["item_id"]}
+    assert {item for item, *_ in read(voted, "own", asked)} == {*asked}

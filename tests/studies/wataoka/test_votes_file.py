@@ -1,4 +1,6 @@
-"""A user's votes on responses made here."""
+"""Votes on responses made here: a user's, and those of an answer key."""
+
+import json
 
 import pytest
 
@@ -8,26 +10,37 @@ from selfpref.params import Params
 from selfpref.params.studies import Label, Wataoka
 from selfpref.studies.wataoka.labels import label
 
-WATAOKA = Wataoka.model_construct(label={"mine": Label(source="votes.csv")})
-PARAMS = Params.model_construct(profile="live", wataoka=WATAOKA)
+# By prompt the right option, what `me` says, and whether what she and you said is right.
+PROMPTS = {
+    "1": ("C", "The answer is C", 0, 1),
+    "two": ("B", "A. is it", 1, 0),
+    "no option": ("C", "I do not know", 1, 0),
+    "no key": (None, "(A)", 0, 0),
+}
 
 
 @pytest.fixture
-def voted(tmp_path, monkeypatch):
-    """The labels of a file of votes on two models' responses to two prompts."""
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    items = [{"item_id": f"mine/{name}", "cluster": name, "messages": []} for name in ("1", "two")]
-    names = [{"item_id": item["item_id"], "text": "x"} for item in items]
-    texts = [row | {"responder": name} for row in names for name in ("me", "you")]
-    for name, rows in (("items", items), ("responses", texts), ("verdicts", [])):
+def voted(repository):
+    """The labels that a file of votes, or the key, makes."""
+    made = {"items": [], "responses": [], "truths": [], "verdicts": []}
+    for name, (key, said, *right) in PROMPTS.items():
+        item = {"item_id": f"mine/{name}"}
+        asked = {"cluster": name, "messages": [], "metadata": json.dumps({"key": key})}
+        made["items"].append(item | asked)
+        for who in ("me", "she", "you"):
+            made["responses"].append(item | {"responder": who, "text": said})
+        for who, score in zip(("she", "you"), right, strict=True):
+            truth = {"responder": who, "metric": "correct", "score": float(score)}
+            made["truths"].append(item | truth)
+    for name, rows in made.items():
         table = tables.fill(rows, name, study="wataoka")
         tables.write(table, name, paths.table_dir("live", name, "wataoka") / "mine.parquet")
 
-    def read(*rows):
+    def read(*rows, **more):
         lines = ["item,responder_a,responder_b,label,annotator", *rows]
-        (tmp_path / "votes.csv").write_text("\n".join(lines))
-        return label(PARAMS, "mine")
+        (repository / "votes.csv").write_text("\n".join(lines))
+        use = Wataoka.model_construct(label={"mine": Label(source="votes.csv", **more)})
+        return label(Params.model_construct(profile="live", wataoka=use), "mine")
 
     return read
 
@@ -35,17 +48,32 @@ def voted(tmp_path, monkeypatch):
 def test_each_row_is_a_vote(voted):
     made = voted("1,you,me,me,ada", "two,me,you,tie,", "two,me,you,a,")
     assert made["truths"].empty
-    rows = made["labels"][["item_id", "responder_a", "responder_b", "annotator", "label", "repeat"]]
-    assert rows.to_numpy().tolist() == [
-        ["mine/1", "me", "you", "ada", "a", 0],
-        ["mine/two", "me", "you", "human", "tie", 0],
-        ["mine/two", "me", "you", "human", "a", 1],
+    rows = made["labels"].drop(columns="study").set_index("item_id")
+    assert rows.apply(tuple, axis=1).to_list() == [
+        ("me", "you", "ada", "a", 0),
+        ("me", "you", "human", "tie", 0),
+        ("me", "you", "human", "a", 1),
     ]
+    assert rows.index.tolist() == ["mine/1", "mine/two", "mine/two"]
 
 
 def test_a_vote_on_what_is_not_there_names_its_line(voted):
-    wanted = "line 3: responder_b 'she' is not in wataoka.datasets.mine, which has me, you"
+    wanted = "line 3: responder_b 'he' is not in wataoka.datasets.mine, which has me, she, you"
     with pytest.raises(SelfprefError, match=wanted):
-        voted("1,me,you,a,", "1,me,she,a,")
-    with pytest.raises(SelfprefError, match=r"line 2: item '3' is not in .*, which has 1, two"):
+        voted("1,me,you,a,", "1,me,he,a,")
+    with pytest.raises(SelfprefError, match=r"line 2: item '3' is not in .*, which has 1, no key"):
         voted("3,me,you,a,")
+
+
+def test_the_key_prefers_the_right_answer_of_two(voted):
+    made = voted(by="key")
+    labels = made["labels"].set_index(["item_id", "responder_a", "responder_b"])["label"]
+    assert labels.to_dict() == {
+        ("mine/1", "me", "she"): "a",
+        ("mine/1", "me", "you"): "tie",
+        ("mine/two", "me", "she"): "b",
+        ("mine/two", "me", "you"): "tie",
+    }
+    assert {*made["labels"]["annotator"]} == {"key"}
+    truths = made["truths"].set_index(["item_id", "responder"])["score"]
+    assert truths.to_dict() == {("mine/1", "me"): 1, ("mine/two", "me"): 0}

@@ -11,9 +11,9 @@ from judged_sets import data_set, said
 
 from selfpref import tables
 from selfpref.statistics import judged
+from selfpref.statistics.bias import CELLS
 from selfpref.statistics.judged import Judged
-from selfpref.studies.wataoka import checks, keyed, pairs
-from selfpref.tables.schemas import TIE
+from selfpref.studies.wataoka import checks, keyed, pairs, perplexity
 
 NAMES = ("j", "k", "l")
 
@@ -22,7 +22,7 @@ NAMES = ("j", "k", "l")
 def three():
     """Sixty prompts, three judges of all their responses, in both orders; three votes a pair."""
     rng, votes, verdicts = np.random.default_rng(3), [], []
-    for item, (a, b) in ((n, pair) for n in range(60) for pair in combinations(NAMES, 2)):
+    for item, (a, b) in product(range(60), combinations(NAMES, 2)):
         votes += [(item, a, b, str(rng.choice([a, b, "tie"])), who) for who in "pqr"]
         for judge, order in product(NAMES, permutations((a, b))):
             choice = rng.choice([*order, "tie"], p=[0.5, 0.4, 0.1])
@@ -30,57 +30,52 @@ def three():
     return data_set(votes=votes, verdicts=verdicts)
 
 
-def computed(data):
-    excess, position = pairs.excess_table([data]), judged.position([data])
-    return pairs.with_controls(
-        judged.bias([data]), excess, position, checks.planted([data])
-    ), excess
-
-
-@pytest.fixture(scope="module")
-def frames(three):
-    return computed(three)
-
-
-def test_an_excess_is_the_bias_less_the_mean_of_the_others(three, frames):
-    table, excess = frames
-    assert (table[["tp", "fn", "fp", "tn"]].sum(axis=1) == table["n"]).all()
-    assert (table["n"] + table["n_dropped"] == 120).all()
+def test_an_excess_is_beyond_the_mean_of_the_others(three):
+    excess = pairs.excess_table([three])
+    assert (excess["few"] == excess[pairs.ALL_SIDES].lt(10).any(axis=1)).all()
+    own = excess.query("variant == 'own'").set_index("judge")
     towards = judged.bias_by_judge_and_responder([three]).set_index(["judge", "responder"])["eo"]
-    own = excess[excess["variant"].eq("own")].set_index("judge")
     for judge in NAMES:
         others = np.mean([towards[other, judge] for other in NAMES if other != judge])
         assert own.loc[judge, "eo_others"] == pytest.approx(others)
         assert own.loc[judge, "excess"] == pytest.approx(towards[judge, judge] - others)
+    controls = excess, judged.position([three]), checks.planted([three])
+    table = pairs.with_controls(judged.bias([three]), *controls)
+    assert (table[CELLS].sum(axis=1) == table["n"]).all()
+    assert (table["n"] + table["n_dropped"] == 120).all()
     for name in ("excess", "eo_others"):
         assert table[name].tolist() == own[name].tolist()
         assert table[name].between(table[f"{name}_lo"], table[f"{name}_hi"]).all()
-    assert (excess["few"] == excess[pairs.ALL_SIDES].lt(10).any(axis=1)).all()
+
+
+@pytest.mark.parametrize("cells", [(12, 9, 8, 11), (12, 3, 4, 11), (20, 0, 2, 13), (3, 1, 1, 2)])
+def test_an_interval_is_of_the_value_by_the_formula(cells):
+    votes, verdicts = said("me", "you", cells)
+    row = pairs.bias_by_opponent([data_set(votes=votes, verdicts=verdicts)]).iloc[0]
+    tp, fn, fp, tn = cells
+    assert row["eo"] == pytest.approx(tp / (tp + fn) - tn / (fp + tn))
+    assert row["eo_lo"] < row["eo"] < row["eo_hi"]
+    assert (row["opponent"], *row[CELLS]) == ("you", *cells)
 
 
 def test_a_live_judge_moves_no_released_judges_excess(three):
     verdicts = three.tables["verdicts"]
     live = verdicts.assign(released=verdicts["judge"].ne("l"))
-    without = verdicts.query("judge != 'l'")
-    two, mixed = (Judged("set", {**three.tables, "verdicts": v}, SETTINGS) for v in (without, live))
-    found = pairs.excess_table([mixed]).set_index(["judge", "variant"])
-    assert found["left_out"].groupby("judge").first().to_dict() == {"j": "l", "k": "l", "l": ""}
-    same = ["excess", "excess_lo", "excess_hi", "others", "n"]
-    wanted = pairs.excess_table([two]).set_index(["judge", "variant"])[same]
-    pd.testing.assert_frame_equal(found.loc[["j", "k"], same], wanted)
+    mixed, two = (
+        pairs.excess_table([Judged("set", {**three.tables, "verdicts": rows}, SETTINGS)])
+        for rows in (live, verdicts.query("judge != 'l'"))
+    )
+    left_out = mixed.groupby("judge")["left_out"].first()
+    assert left_out.to_dict() == {"j": "l", "k": "l", "l": ""}
+    same = ["judge", "variant", "excess", "excess_lo", "excess_hi", "others", "n"]
+    pd.testing.assert_frame_equal(mixed.query("judge != 'l'")[same], two[same])
 
 
-def test_the_order_of_rows_changes_no_number(three, frames):
-    table, _ = frames
-    mixed = {name: part.sample(frac=1, random_state=3) for name, part in three.tables.items()}
-    pd.testing.assert_frame_equal(table, computed(Judged("set", mixed, SETTINGS))[0])
-
-
-def test_both_readings_of_table_2_and_every_pair_where_some_lack_a_vote():
+def test_readings_of_table_2():
     votes, verdicts = said("gpt-4", "you", (6, 1, 2, 3))
-    tied = [(n, "gpt-4", "you", "tie") for n in (12, 13)]
-    more = [(n, "gpt-4", "gpt-4", "you", "gpt-4") for n in (12, 13, 14, 15)]
-    data = data_set(votes=votes + tied, verdicts=verdicts + more)
+    votes += [(n, "gpt-4", "you", "tie") for n in (12, 13)]
+    verdicts += [(n, "gpt-4", "gpt-4", "you", "gpt-4") for n in (12, 13, 14, 15)]
+    data = data_set(votes=votes, verdicts=verdicts)
     row = pairs.demographic_parity([data], PUBLISHED).iloc[0]
     wanted = {"n_decisive": 12, "n_dropped_decisive": 2, "dp_decisive": 2 * 8 / 12 - 1}
     wanted |= {"n_with_ties": 14, "dp_with_ties": 2 * 10 / 14 - 1}
@@ -95,22 +90,18 @@ def test_wins_count_every_decided_vote_and_tell_ties_apart():
     assert found.loc["b", "win_rate"] == pytest.approx(1 / 4)
 
 
-# Of judge me on pairs with you: what each order says (me first, you first), and what people say.
-SAID = [
-    *[("me", "me", "me")] * 12,
-    *[("you", "you", "you")] * 11,
-    *[("tie", "me", "me")] * 3,
-    ("me", "you", "you"),
-    ("tie", "tie", "me"),
-    ("me", None, "me"),
-    ("me", "me", "tie"),
-]
+# Of judge me on pairs with you: what each order says (me first, you first) and people say, and how
+# often.
+SAID = {"mmm": 12, "yyy": 11, "tmm": 3, "myy": 1, "ttm": 1, "m-m": 1, "mmt": 1}
+CHOICES = {"m": "me", "y": "you", "t": "tie", "-": None}
 
 
 @pytest.fixture(scope="module")
 def undecided():
     votes, verdicts = [], []
-    for n, (one, two, human) in enumerate(SAID):
+    every = [name for name, times in SAID.items() for _ in range(times)]
+    for n, letters in enumerate(every):
+        one, two, human = (CHOICES[letter] for letter in letters)
         votes.append((n, "me", "you", human))
         verdicts += [(n, "me", "me", "you", one), (n, "me", "you", "me", two)]
     # Another judge that wrote neither: not in the table of own pairs, but its failures count.
@@ -122,12 +113,11 @@ def test_each_reading_of_a_tie_leaves_other_pairs(undecided):
     found = pairs.judge_ties([undecided]).set_index("judge_tie")
     assert set(found["judge"]) == {"me"}
     # People tie one pair of 30; one has a verdict in one order alone, which is no tie.
-    assert (found["n_human"] == 29).all()
-    assert (found["n_no_verdict"] == 1).all()
+    assert (found[["n_human", "n_no_verdict"]] == [29, 1]).all(axis=None)
     # The reversal and the double tie have no winner under any reading.
     assert found["n_ties"].to_dict() == {"exact": 2, "label-c": 5, "orders-disagree": 2}
-    assert (found["n"] == found["n_human"] - found["n_no_verdict"] - found["n_ties"]).all()
-    assert found["tp"].to_dict() == {"exact": 15, "label-c": 12, "orders-disagree": 15}
+    assert found["n"].tolist() == [26, 23, 26]
+    assert found["tp"].tolist() == [15, 12, 15]
 
 
 def test_failures_are_counted_apart_from_ties(undecided):
@@ -138,52 +128,47 @@ def test_failures_are_counted_apart_from_ties(undecided):
     assert found.loc[("third", "any failure"), ["n", "of"]].tolist() == [4, 5]
 
 
-def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_texts():
+def test_the_example_has_a_witness_a_clear_vote_and_short_texts():
     votes = [(n, "me", "you", "you", who) for n in range(5) for who in "pqr"[: 1 + (n > 1)]]
     verdicts = [(n, "me", "me", "you", "me") for n in range(6)]
     verdicts += [(n, "you", "me", "you", "you") for n in (1, 2, 3)]
     places = product(range(6), ("me", "you"))
     texts = [{"item": n, "responder": who, "text": who * (9 - n)} for n, who in places]
-    data = data_set(votes=votes, verdicts=verdicts, responses=texts)
-    row = pairs.example([data])
+    row = pairs.example([data_set(votes=votes, verdicts=verdicts, responses=texts)])
     named = ["item_id", "judge", "opponent", "margin", "length"]
     assert row[named].values.tolist() == [["set/3", "me", "you", -2, 30]]
 
 
 def keyed_set():
     """A judge of 8b and one of 2b, each with 12 pairs of every case; the small one reverses."""
+    # The large one follows itself; the small one, by a hair, the other.
+    shares = {"x-8b": ([0.9, 0.1], [0.1, 0.9]), "y-2b": ([0.6, 0.4], [0.62, 0.38])}
     labels, truths, verdicts = [], [], []
-    for number, (judge, case) in enumerate(product(("x-8b", "y-2b"), [*keyed.CASES] * 12)):
-        pair = {"item": number, "responder_a": judge, "responder_b": "other"}
-        label = {1: "a", 0: TIE, -1: "b"}[int(case[0] - case[1])]
-        labels.append(pair | {"label": label, "annotator": "key"})
+    for item, (judge, case) in enumerate(product(shares, [*keyed.CASES] * 12)):
+        pair = {"item": item, "responder_a": judge, "responder_b": "other", "annotator": "key"}
+        labels.append(pair | {"label": ["tie", "a", "b"][int(case[0] - case[1])]})
         for who, score in zip((judge, "other"), case, strict=True):
-            truths.append({"item": number, "responder": who, "metric": "correct", "score": score})
-        # The large one follows itself; the small one, by a hair, the other.
-        first, second = ((0.9, 0.1), (0.1, 0.9)) if judge == "x-8b" else ((0.6, 0.4), (0.62, 0.38))
-        for names, shares in (((judge, "other"), first), (("other", judge), second)):
-            row = {"item_id": f"set/{number}", "judge": judge, "candidates": [*names]}
-            row |= {"probabilities": [*shares], "mass": 1.0, "status": "ok"}
-            verdicts.append(row | {"choice": names[int(shares[1] > shares[0])]})
-    data = data_set(labels=labels, truths=truths)
-    soft = tables.fill(verdicts, "verdicts", study="wataoka", order_known=True)
+            truths.append({"item": item, "responder": who, "metric": "correct", "score": score})
+        for names, given in zip(permutations((judge, "other")), shares[judge], strict=True):
+            row = {"item_id": f"set/{item}", "judge": judge, "candidates": [*names]}
+            verdicts.append(row | {"probabilities": given, "choice": names[given[1] > given[0]]})
+    data, status = data_set(labels=labels, truths=truths), {"status": "ok", "order_known": True}
+    soft = tables.fill(verdicts, "verdicts", study="wataoka", mass=1.0, **status)
     return replace(data, tables={**data.tables, "verdicts": soft})
 
 
-def test_what_a_key_says_of_a_judge_that_follows_itself_and_of_one_that_follows_the_order():
+def test_a_key_on_a_judge_that_follows_itself_and_one_that_reverses():
     data = keyed_set()
     assert data.keyed
     found = keyed.bias([data]).set_index("judge")
     large, small = found.loc["x-8b"], found.loc["y-2b"]
-    assert (large["tp"], large["fn"], large["fp"], large["tn"]) == (12, 0, 12, 0)
-    assert (small["tp"], small["fn"], small["fp"], small["tn"]) == (0, 12, 0, 12)
-    assert (large["eo"], large["eo_agreed"], small["eo"]) == (1, 1, -1)
-    assert (large["dp"], small["dp"]) == (1, -1)
-    assert (large["reversal_rate"], small["reversal_rate"]) == (0, 1)
-    assert (large["n_agreed"], small["n_agreed"]) == (24, 0)
+    assert large[[*CELLS, "eo", "dp"]].tolist() == [12, 0, 12, 0, 1, 1]
+    assert small[[*CELLS, "eo", "dp"]].tolist() == [0, 12, 0, 12, -1, -1]
+    agreed = ["reversal_rate", "n_agreed", "few_agreed"]
+    assert large[[*agreed, "eo_agreed"]].tolist() == [0, 24, False, 1]
     # Without any pair in which both orders name one response there is nothing, and no 0.
+    assert small[agreed].tolist() == [1, 0, True]
     assert np.isnan(small["eo_agreed"])
-    assert small["few_agreed"]
     assert small["margin_reversed"] == pytest.approx(0.01)
     assert found["accuracy"].eq(0.5).all()
     assert found["size"].tolist() == [8, 2]
@@ -192,28 +177,37 @@ def test_what_a_key_says_of_a_judge_that_follows_itself_and_of_one_that_follows_
     assert cases.loc["y-2b", "score"].tolist() == pytest.approx([0.49] * 4)
 
 
-def test_without_a_key_there_is_nothing_and_slopes_need_enough_judges():
-    nothing = keyed.bias([])
-    # Nobody has read the texts of the set.
-    found = nothing, keyed.by_case([]), keyed.sizes(nothing), keyed.by_perplexity([keyed_set()])
-    assert all(frame.empty for frame in found)
-    rows = pd.DataFrame({"family": list("aabb"), "size": [1, 2, 4, 8], "eo": [0.0, 0.1, 0.2, 0.3]})
-    found = keyed.sizes(rows.assign(dataset="d", accuracy=[0.5, 0.7, 0.4, 0.9]))
-    raw, given = found.to_dict("records")
+def test_slopes_over_sizes_need_enough_judges():
+    rows = pd.DataFrame({"judge": list("pqrs"), "family": list("aabb"), "size": [1, 2, 4, 8]})
+    rows["eo"], rows["accuracy"] = [0.0, 0.1, 0.2, 0.3], [0.5, 0.7, 0.4, 0.9]
+    raw, given = keyed.sizes(rows.assign(dataset="d")).to_dict("records")
     assert raw["slope"] == pytest.approx(0.1)
     # Two judges cannot tell size from accuracy.
     assert np.isnan(given["least"])
 
 
-@pytest.mark.parametrize("sets", [[], [data_set()]])
+@pytest.mark.parametrize("sets", [[], [data_set(verdicts=[(1, "j", "a", "b", None)])]])
 def test_without_rows_every_frame_has_its_columns(sets):
-    measures = {pairs.bias_by_opponent: pairs.BY_OPPONENT, pairs.judge_ties: pairs.TIES}
-    measures |= {pairs.exclusions: pairs.EXCLUSIONS, pairs.example: pairs.EXAMPLE}
-    measures |= {pairs.excess_table: pairs.EXCESS, checks.planted: checks.PLANTED}
-    measures |= {checks.recovery: checks.RECOVERY, checks.oracle_agreement: checks.AGREEMENT}
+    measures = {
+        pairs.bias_by_opponent: pairs.BY_OPPONENT,
+        pairs.judge_ties: pairs.TIES,
+        pairs.example: pairs.EXAMPLE,
+        pairs.excess_table: pairs.EXCESS,
+        checks.planted: checks.PLANTED,
+        checks.recovery: checks.RECOVERY,
+        checks.oracle_agreement: checks.AGREEMENT,
+        keyed.by_case: keyed.BY_CASE,
+        perplexity.win_rates_by_bin: perplexity.RATES,
+        perplexity.slopes: perplexity.SLOPES,
+        perplexity.log_perplexity: perplexity.TEXTS,
+        perplexity.outside_reader: perplexity.READERS,
+    }
     for measure, columns in measures.items():
         found = measure(sets)
         assert (found.empty, list(found)) == (True, columns)
-    for frame in (pairs.demographic_parity(sets, PUBLISHED), checks.checks(sets, PUBLISHED)):
-        assert frame.empty
-        assert "published" in frame
+    assert list(pairs.exclusions([])) == pairs.EXCLUSIONS
+    for measure in (pairs.demographic_parity, checks.checks):
+        assert "published" in measure(sets, PUBLISHED)
+    assert keyed.sizes(keyed.bias(sets)).empty
+    # Nobody has read the texts.
+    assert keyed.by_perplexity([keyed_set()]).empty

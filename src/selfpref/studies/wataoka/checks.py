@@ -32,7 +32,6 @@ of the metric; since beta is confounded with a style within one seed, it is no e
 self-preference.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import product
 
@@ -45,13 +44,14 @@ from selfpref.statistics.bootstrap import (
     ClusterBootstrap,
     Floats,
     bounded,
+    divided,
     group_shares,
     group_sums,
     pearson,
     ratio,
 )
 from selfpref.statistics.judged import STUDY, Judged
-from selfpref.studies.wataoka.pairs import each_judge, intervals, stacked
+from selfpref.studies.wataoka.pairs import Sets, each_judge, intervals, of_responders, stacked
 
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
 PAPER = "Wataoka et al., arXiv 2410.21819"
@@ -79,7 +79,7 @@ def paper_bias(published: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataF
         eo = bias.equal_opportunity_interval(cells, pairs, stream, judge, "eo")
         dp = bias.demographic_parity_interval(cells, pairs, bootstrap.level)
         row = {"dataset": dataset, "judge": judge, **bias.cell_counts(cells)}
-        row |= intervals(("eo", "dp"), (eo, dp))
+        row |= eo.columns("eo") | dp.columns("dp")
         row |= {"eo_printed": printed["fig1b", judge], "dp_printed": printed["table2", judge]}
         rows.append(row)
     return bias.whole_counts(pd.DataFrame(rows))
@@ -128,28 +128,26 @@ def win_rates(data: Judged) -> pd.DataFrame:
     known = data.pairs.dropna(subset=["human", "score"])
     people = known.drop_duplicates(PAIR).assign(judge="human", score=known["human"])
     every = pd.concat([known, people])
-    turned = every.assign(first=every["second"], score=1 - every["score"])
-    shares = pd.concat([every, turned]).groupby(["judge", "first"])["score"].mean()
+    shares = of_responders(every, "score").groupby(["judge", "responder"])["score"].mean()
     shares = shares.rename_axis(["judge", "quantity"]).reset_index(name="recomputed")
     return shares.assign(item="win rate")
 
 
-def checks(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
+def checks(sets: Sets, published: pd.DataFrame) -> pd.DataFrame:
     """What others have printed of the same releases beside what is recomputed here.
 
     Returns:
         `dataset, judge, item, quantity, published, recomputed, difference, source, how_read`; only
         for the data sets and judges at hand.
     """
-    ours = [pd.DataFrame(columns=[*CHECKED, "recomputed"]).astype({"recomputed": float})]
-    ours += [of(data).assign(dataset=data.name) for data in sets for of in (agreement, win_rates)]
+    ours = [of(data).assign(dataset=data.name) for data in sets for of in (agreement, win_rates)]
     rows = published.query("source != @PAPER").rename(columns={"value": "published"})
-    found = rows.merge(pd.concat(ours), on=CHECKED)
+    found = rows.merge(stacked(ours, [*CHECKED, "recomputed"]), on=CHECKED)
     found["difference"] = found["recomputed"] - found["published"]
     return found[[*CHECKED, "published", "recomputed", "difference", "source", "how_read"]]
 
 
-def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
+def without_self(sets: Sets, paper: pd.DataFrame) -> pd.DataFrame:
     """EO of another person in GPT-4's place on Chatbot Arena, beside the paper's.
 
     Args:
@@ -170,16 +168,11 @@ def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
         pairs = vote_cells(data.votes("gpt-4"), ["item_id", "opponent"], "drop")
         if data is arena or pairs.empty:
             continue
-        # Won and lost votes of Arena, then the cells of two votes of the other set.
-        sums = single.assign(won=single["vote"], lost=1 - single["vote"])
-        values = pd.concat([sums, pairs])[["won", "lost", *CELLS]].fillna(0.0)
-        clusters = pd.concat(
-            # Both sets may have clusters of one name.
-            one.name
-            + ": "
-            + rows["item_id"].map(one.tables["items"].set_index("item_id")["cluster"])
-            for one, rows in ((arena, single), (data, pairs))
-        )
+        # Single votes of Arena, then the cells of two votes of the other set.
+        both = pd.concat([single.assign(decided=1.0), pairs])
+        items = pd.concat([one.tables["items"] for one in (arena, data)]).set_index("item_id")
+        values = both[["vote", "decided", *CELLS]].fillna(0)
+        clusters = both["item_id"].map(items["cluster"])
         statistics = partial(_without_self, printed=float(printed.iloc[0]))
         found = data.bootstrap.estimates(values, clusters, statistics, "without self")
         row = {"votes_of": data.name, "n": len(single), "n_two_votes": len(pairs)}
@@ -188,13 +181,12 @@ def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_self(totals: Floats, printed: float) -> Floats:
-    """`VALUES` from sums of won, lost and the cells: `[..., 6]` to `[..., 4]`."""
-    won, lost, tp, fn, fp, tn = np.moveaxis(totals, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rate, pairs = won / (won + lost), tp + fn + fp + tn
-        there = (tp + fn) / pairs
-        alike = 1 - (fn + fp) / pairs / (2 * there * (1 - there))
-        expected = (2 * rate - 1) * (1 - alike)
+    """`VALUES` from sums of votes for GPT-4, of votes and of cells: `[..., 6]` to `[..., 4]`."""
+    rate, (tp, fn, fp, tn) = ratio(totals[..., :2]), np.moveaxis(totals[..., 2:], -1, 0)
+    pairs = tp + fn + fp + tn
+    there = divided(tp + fn, pairs)
+    alike = 1 - divided(divided(fn + fp, pairs), 2 * there * (1 - there))
+    expected = (2 * rate - 1) * (1 - alike)
     return np.stack([rate, alike, expected, expected / printed], axis=-1)
 
 
@@ -222,7 +214,7 @@ def rule_cells(data: Judged, judge: str) -> tuple[Floats, pd.Series]:
     return np.stack(cells, axis=1), own["cluster"]
 
 
-def planted(sets: Sequence[Judged]) -> pd.DataFrame:
+def planted(sets: Sets) -> pd.DataFrame:
     """Measured, injected and oracle rule's EO of every judge with responses of its own.
 
     Returns:
@@ -241,7 +233,7 @@ def planted(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PLANTED)
 
 
-def recovery(sets: Sequence[Judged]) -> pd.DataFrame:
+def recovery(sets: Sets) -> pd.DataFrame:
     """Correlation over judges of measured with injected bias, with the oracle rule and with beta.
 
     Prompts are resampled, judges are not: the interval is the noise of the measurement for these
@@ -251,14 +243,15 @@ def recovery(sets: Sequence[Judged]) -> pd.DataFrame:
         `quantity, r, lo, hi, n` (judges with an injected bonus and a bias), `seeds`; no rows with
         fewer than three such judges.
     """
-    blocks, names, bonus = [], [], []
+    blocks, clusters, bonus, seeds = [], [], [], set()
     for _, data, judge, _ in each_judge(sets):
-        cells, clusters = rule_cells(data, judge)
+        cells, prompts = rule_cells(data, judge)
         # Without both human outcomes a judge has no bias to correlate.
         if judge in data.betas and not np.isnan(bias.equal_opportunity(cells.sum(axis=0))).any():
             blocks.append(cells)
-            names.append(data.name + "/" + clusters.astype(str))
+            clusters.append(prompts)
             bonus.append(float(data.betas[judge]))
+            seeds.add(data.name)
     if len(blocks) < 3:
         return pd.DataFrame(columns=RECOVERY)
     # The cells of each judge in their place among all: [pairs, marks, judges, 4].
@@ -266,21 +259,18 @@ def recovery(sets: Sequence[Judged]) -> pd.DataFrame:
     placed = [cells[:, :, None] * place for cells, place in zip(blocks, places, strict=True)]
 
     def correlations(totals: Floats) -> Floats:
-        measured, injected, oracle = np.moveaxis(bias.equal_opportunity(totals), -2, 0)
-        against = (injected, oracle, np.broadcast_to(bonus, measured.shape))
+        measured, *others = np.moveaxis(bias.equal_opportunity(totals), -2, 0)
+        against = (*others, np.broadcast_to(bonus, measured.shape))
         return np.stack([pearson(measured, other) for other in against], axis=-1)
 
-    clusters, bootstrap = pd.concat(names), sets[0].settings.bootstrap
-    found = bootstrap.estimates(np.concatenate(placed), clusters, correlations, "recovery")
-    seeds = len({name.partition("/")[0] for name in clusters})
-    rows = [
-        (f"measured with {quantity}", r.value, r.lo, r.hi, len(blocks), seeds)
-        for quantity, r in zip(("planted", "oracle rule", "beta"), found, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=RECOVERY)
+    rows = np.concatenate(placed), pd.concat(clusters)
+    found = sets[0].settings.bootstrap.estimates(*rows, correlations, "recovery")
+    quantities = [f"measured with {name}" for name in ("planted", "oracle rule", "beta")]
+    made = pd.DataFrame([one[:3] for one in found], columns=["r", "lo", "hi"])
+    return made.assign(quantity=quantities, n=len(blocks), seeds=len(seeds))[RECOVERY]
 
 
-def oracle_agreement(sets: Sequence[Judged]) -> pd.DataFrame:
+def oracle_agreement(sets: Sets) -> pd.DataFrame:
     """Share of pairs of unequal quality on which each judge agrees with the oracle.
 
     Returns:

@@ -20,17 +20,15 @@ alone, as it is and given their accuracy. Judges of three families are no sample
 `least` and `greatest` are over leaving out one family.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics import bias as pairs
 from selfpref.statistics import judged
 from selfpref.statistics.bias import CELLS
-from selfpref.statistics.bootstrap import bounded, share_interval
-from selfpref.statistics.judged import SIDES, Judged
-from selfpref.studies.wataoka.pairs import each_judge, intervals
+from selfpref.statistics.bootstrap import bounded, fit, share_interval
+from selfpref.statistics.judged import SIDES
+from selfpref.studies.wataoka.pairs import Sets, each_judge, intervals
 from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
 from selfpref.tables.schemas import CORRECT
 
@@ -49,7 +47,7 @@ SIZES = ["dataset", "control", "slope", "least", "greatest", "n"]
 CONTROLS = {"raw": ["size"], "accuracy": ["size", "accuracy"]}
 
 
-def bias(sets: Sequence[Judged]) -> pd.DataFrame:
+def bias(sets: Sets) -> pd.DataFrame:
     """EO and DP of every judge on its own pairs, and what stands beside them.
 
     Returns:
@@ -61,12 +59,14 @@ def bias(sets: Sequence[Judged]) -> pd.DataFrame:
     """
     rows = []
     for key, data, judge, own in each_judge(sets):
-        level, right = data.bootstrap.level, data.truth(CORRECT).xs(judge, level="responder")
+        level = data.bootstrap.level
+        right = data.truth(CORRECT).xs(judge, level="responder")
         dp = pairs.demographic_parity_interval(data.cells(own), own["cluster"], level)
         accuracy = share_interval(right, right.index.to_series(), level)
         turns = own["disagrees"].astype(bool)
         agreed = data.equal_opportunity(own[~turns], judge, "orders agree")
-        row = {f"{name}_agreed": agreed[name] for name in ("n", "few")} | {"n_pairs": len(own)}
+        row = {f"{name}_agreed": agreed[name] for name in ("n", "few")}
+        row["n_pairs"] = len(own)
         row |= {f"eo_agreed{end}": agreed[f"eo{end}"] for end in ("", "_lo", "_hi")}
         row["margin_reversed"] = (own.loc[turns, "score"] - 0.5).abs().median()
         row |= key | data.equal_opportunity(own, judge, "eo")
@@ -79,7 +79,7 @@ def bias(sets: Sequence[Judged]) -> pd.DataFrame:
     return found.join(rates[bounded("reversal_rate", "first_share")], on=["dataset", "judge"])
 
 
-def by_case(sets: Sequence[Judged]) -> pd.DataFrame:
+def by_case(sets: Sets) -> pd.DataFrame:
     """How often a judge picks its own answer in each of the four cases.
 
     Returns:
@@ -102,11 +102,10 @@ def by_case(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=BY_CASE)
 
 
-def _slope(rows: pd.DataFrame, columns: Sequence[str]) -> float:
-    """The least-squares slope of EO on the first column, given the others and a constant."""
-    design = np.column_stack([rows[[*columns]].to_numpy(float), np.ones(len(rows))])
-    found, _, rank, _ = np.linalg.lstsq(design, rows["eo"].to_numpy(float), rcond=None)
-    return float(found[0]) if rank == design.shape[1] else np.nan
+def _slope(rows: pd.DataFrame, columns: list[str]) -> float:
+    """The least-squares slope of EO on the size, given the other columns and a constant."""
+    design, eo = rows[columns].assign(constant=1.0), rows["eo"].to_numpy(float)
+    return fit(eo, design, rows["judge"], ["size"], level=0.95)["size"].value
 
 
 def sizes(found: pd.DataFrame) -> pd.DataFrame:
@@ -125,7 +124,7 @@ def sizes(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SIZES)
 
 
-def by_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
+def by_perplexity(sets: Sets) -> pd.DataFrame:
     """Fig. 3 against the key: `perplexity.win_rates_by_bin` of all pairs, with `reader`.
 
     The reader is the judge itself (`own`), or another model, which reads a sample (`outside`: the

@@ -54,7 +54,8 @@ def label(
     """
     assert use.noise is not None
     families = load_families(models)
-    items, seed = world.redrawn(table), int(json.loads(table["metadata"].iloc[0])["seed"])
+    items = world.redrawn(table)
+    seed = json.loads(table["metadata"].iloc[0])["seed"]
     known = written.query("item_id in @items")
     texts = known.set_index(["item_id", "responder"])["text"].to_dict()
     writers = {item: sorted(of) for item, of in known.groupby("item_id")["responder"]}

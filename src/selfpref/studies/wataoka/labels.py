@@ -4,7 +4,7 @@ A file of votes has a row a vote, JSONL or CSV: `item` (the id of the prompt, wi
 `responder_a`, `responder_b`, `label` (`a`, `b`, `tie` or a responder's name) and, if known,
 `annotator` (`selfpref.formats.judgments`); or another format that has votes.
 
-LLM-SP's key is the letter of the option that its right answers name (`releases.llm_sp`). What a
+LLM-SP's key is the letter of the option that its right answers name (`read.llm_sp`). What a
 model writes here is right where the last option that it names is that one; it has no label where it
 names none. The annotator `key` then prefers the right one of two answers, as it does for those
 released.

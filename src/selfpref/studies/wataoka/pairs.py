@@ -27,6 +27,7 @@ from selfpref.statistics.bootstrap import Interval, bounded, group_shares
 from selfpref.statistics.choices import EXCESS as EXCESSES
 from selfpref.statistics.judged import SIDES, Judged
 
+Sets = Sequence[Judged]
 KEY = ["dataset", "judge"]
 BIAS = [*KEY, "n", *CELLS, *bounded("eo", "eo_ratio", "dp", "excess"), "flip_rate"]
 BIAS += ["reversal_rate", "n_dropped", *SIDES, "few", *bounded("eo_others"), "excess_few"]
@@ -43,14 +44,12 @@ TIES = [*KEY, "judge_tie", "n_human", "n_no_verdict", "n_ties", "n", *CELLS, *bo
 EXCLUSIONS = [*KEY, "status", "n", "of", "share"]
 EXAMPLE = ["dataset", "item_id", "judge", "opponent", "score", "margin"]
 EXAMPLE += ["opponent_agrees_with_human", "length"]
-# Which pair shows the bias best: by these columns, and whether the smaller value comes first.
-RANKED = {"opponent_agrees_with_human": False, "margin": True, "length": True}
-RANKED |= dict.fromkeys(("dataset", "item_id", "judge", "opponent"), True)
+# Which pair shows the bias best: by these columns, in all but the first the smaller value.
+RANKED = ["opponent_agrees_with_human", "margin", "length"]
+RANKED += ["dataset", "item_id", "judge", "opponent"]
 
 
-def each_judge(
-    sets: Sequence[Judged],
-) -> Iterator[tuple[dict[str, object], Judged, str, pd.DataFrame]]:
+def each_judge(sets: Sets) -> Iterator[tuple[dict[str, object], Judged, str, pd.DataFrame]]:
     """Every judge with own responses: its key, data set, name, and own pairs turned to it."""
     for data in sets:
         for judge in data.judges:
@@ -65,8 +64,15 @@ def intervals(names: Iterable[str], found: Iterable[Interval]) -> dict[str, floa
 
 def stacked(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
     """Parts of a frame below each other; without any, its columns."""
-    whole = pd.concat([*parts], ignore_index=True) if parts else pd.DataFrame(columns=columns)
-    return whole[[*columns]]
+    if not parts:
+        return pd.DataFrame(columns=[*columns])
+    return pd.concat([*parts], ignore_index=True)[[*columns]]
+
+
+def of_responders(pairs: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Every pair twice, turned to either `responder`: a value of 1 means this one."""
+    turned = pairs.assign(first=pairs["second"], **{value: 1 - pairs[value]})
+    return pd.concat([pairs, turned], ignore_index=True).rename(columns={"first": "responder"})
 
 
 def with_controls(
@@ -85,15 +91,15 @@ def with_controls(
         (`eo_others`), flip and reversal rate. Where something was injected, also `seed, beta,
         planted, oracle_rule`.
     """
-    own = excesses.query("variant == 'own'").set_index(KEY).rename(columns={"few": "excess_few"})
-    own = own[[*bounded("excess", "eo_others"), "excess_few"]]
-    turns = positions.query("pairs == 'own'").set_index(KEY)[["flip_rate", "reversal_rate"]]
-    table = found.join(own, on=KEY).join(turns, on=KEY)[BIAS].infer_objects()
-    known = planted.set_index(KEY)[["seed", "beta", "planted", "oracle_rule"]]
-    return table.join(known, on=KEY) if len(planted) else table
+    own = excesses.query("variant == 'own'").rename(columns={"few": "excess_few"})
+    own = own[[*KEY, *bounded("excess", "eo_others"), "excess_few"]]
+    turns = positions.query("pairs == 'own'")[[*KEY, "flip_rate", "reversal_rate"]]
+    table = found.merge(own, "left").merge(turns, "left")[BIAS].infer_objects()
+    known = planted[[*KEY, "seed", "beta", "planted", "oracle_rule"]]
+    return table.merge(known, "left") if len(planted) else table
 
 
-def bias_by_opponent(sets: Sequence[Judged]) -> pd.DataFrame:
+def bias_by_opponent(sets: Sets) -> pd.DataFrame:
     """EO split by whose response the judge's own was compared with (columns `BY_OPPONENT`)."""
     rows = [
         key | {"opponent": opponent} | data.equal_opportunity(part, judge, str(opponent), "eo")
@@ -103,7 +109,7 @@ def bias_by_opponent(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=BY_OPPONENT)
 
 
-def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
+def demographic_parity(sets: Sets, published: pd.DataFrame) -> pd.DataFrame:
     """Table 2 in both readings: decisive rows only; pairs that the human tied included.
 
     Args:
@@ -134,7 +140,7 @@ def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.Da
     return found.assign(published=found["judge"].map(printed).astype(float))
 
 
-def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
+def excess_table(sets: Sets) -> pd.DataFrame:
     """Both variants of the excess; nothing where no second judge read the same responses.
 
     Returns:
@@ -162,7 +168,7 @@ def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=EXCESS)
 
 
-def judge_ties(sets: Sequence[Judged]) -> pd.DataFrame:
+def judge_ties(sets: Sets) -> pd.DataFrame:
     """Pairs and EO of every judge on its own pairs, under each reading of a judge's tie.
 
     Returns:
@@ -185,7 +191,7 @@ def judge_ties(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=TIES)
 
 
-def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
+def exclusions(sets: Sets) -> pd.DataFrame:
     """Verdicts of every judge by what became of them.
 
     Returns:
@@ -207,7 +213,7 @@ def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
     return stacked(found, EXCLUSIONS)
 
 
-def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
+def wins_by_human(sets: Sets) -> pd.DataFrame:
     """How often the human majority prefers each responder, judged or not.
 
     Returns:
@@ -216,22 +222,20 @@ def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
     """
     counts = {1.0: "n_won", 0.0: "n_lost", 0.5: "n_ties"}
     found, rates = [], bounded("win_rate")
+    endings = [*counts.values()]
     for data in sets:
         clusters = data.tables["items"][["item_id", "cluster"]]
         votes = bias.human_votes(data.tables["labels"]).merge(clusters, on="item_id")
-        turned = votes.assign(first=votes["second"], human=1 - votes["human"])
-        rows = pd.concat([votes, turned], ignore_index=True).rename(columns={"first": "responder"})
+        rows = of_responders(votes, "human")
         rows["decided"] = rows["human"].where(rows["human"].ne(0.5))
         table = group_shares(rows, ["responder"], "decided", data.bootstrap.level)
         table = table.set_axis(["responder", *rates, "n"], axis=1).assign(dataset=data.name)
-        for value, name in counts.items():
-            ended = rows["human"].eq(value).groupby(rows["responder"]).sum()
-            table[name] = table["responder"].map(ended).astype(int)
-        found.append(table)
-    return stacked(found, ["dataset", "responder", *rates, "n", *counts.values()])
+        ended = pd.crosstab(rows["responder"], rows["human"].map(counts))
+        found.append(table.join(ended.reindex(columns=endings, fill_value=0), on="responder"))
+    return stacked(found, ["dataset", "responder", *rates, "n", *endings])
 
 
-def example(sets: Sequence[Judged]) -> pd.DataFrame:
+def example(sets: Sets) -> pd.DataFrame:
     """Fig. 1a: a pair on which a judge prefers its own response, and the human majority the other.
 
     The rule: both texts are released; pairs whose opponent, as a judge, sides with the human come
@@ -253,7 +257,8 @@ def example(sets: Sequence[Judged]) -> pd.DataFrame:
         )
         against = against.assign(opponent_agrees_with_human=agrees, length=one + two)
         found.append(against.dropna(subset="length"))
-    ranked = stacked(found, EXAMPLE).sort_values([*RANKED], ascending=[*RANKED.values()])
+    smaller = [name != RANKED[0] for name in RANKED]
+    ranked = stacked(found, EXAMPLE).sort_values(RANKED, ascending=smaller)
     return ranked.head(1).astype({"length": int, "margin": int})
 
 

@@ -32,7 +32,6 @@ that away. Either way it is an association: a text may be probable for reasons t
 good.
 """
 
-from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -50,7 +49,7 @@ from selfpref.statistics.bootstrap import (
     slope_of_sums,
 )
 from selfpref.statistics.judged import Binning, Judged
-from selfpref.studies.wataoka.pairs import intervals, stacked
+from selfpref.studies.wataoka.pairs import Sets, intervals, stacked
 
 WHO, HUMAN = ("judge", "human"), "human"
 OWN, OUTSIDE = "own", "outside"
@@ -59,6 +58,8 @@ BY = ["dataset", "judge", "pairs"]
 RATES = [*BY, "who", "bin", "left", "right", "x", "n", *bounded("win_rate"), "n_dropped"]
 SLOPES = [*BY, "who", *bounded("slope", "controlled"), "n", "n_dropped"]
 VALUES = ("own", "other", "gap")
+# Whose texts a judge's are held against: those that it reads, or its own as others read them.
+VIEWS = {"judge": "judge", "text": "responder"}
 TEXTS = ["dataset", "judge", "view", "conditional", *bounded(*VALUES), "n", "n_dropped"]
 READERS = ["dataset", "who", "reader", "readers", "control"]
 READERS += [*bounded("slope"), "spread", "n", "n_dropped"]
@@ -83,7 +84,7 @@ def read_by(data: Judged, who: str, reader: str) -> tuple[list[str], pd.Series]:
 
 
 def pair_differences(pairs: pd.DataFrame, values: pd.Series, quality: pd.Series) -> pd.DataFrame:
-    """Each judged pair with the difference in perplexity, one of its responses drawn as A.
+    """Each judged pair with the difference in perplexity, its first response being A.
 
     Args:
         pairs: As `judged_pairs` returns them.
@@ -91,28 +92,28 @@ def pair_differences(pairs: pd.DataFrame, values: pd.Series, quality: pd.Series)
         quality: True quality by (item_id, responder); may be empty.
 
     Returns:
-        `item_id, judge, cluster, own` (the pair holds the judge's response), `own_is_b` (and it
-        was drawn as B), `x`, `judge_wins`, `human_wins` (for A), `q` (difference in quality, else
-        the human's vote as -1, 0, 1).
+        `judge, cluster, own` (the pair holds the judge's response), `own_is_b` (as its second),
+        `drawn` (whether the draw turns the pair), `x`, `judge_wins`, `human_wins` (for A), `q`
+        (difference in quality, else the human's vote as -1, 0, 1).
     """
-    own_second = pairs["second"].eq(pairs["judge"])
-    drawn = np.array([seed_of(*key) % 2 == 1 for key in pairs[PAIR].to_numpy()], dtype=bool)
-    rows = pairs[["item_id", "judge", "cluster"]].assign(
-        own=own_second | pairs["first"].eq(pairs["judge"]),
+    own_is_b = pairs["second"].eq(pairs["judge"])
+    return pairs[["judge", "cluster"]].assign(
+        own=own_is_b | pairs["first"].eq(pairs["judge"]),
+        own_is_b=own_is_b,
+        drawn=[seed_of(*key) % 2 == 1 for key in pairs[PAIR].to_numpy()],
         x=gap(values, pairs),
         judge_wins=pairs["decision"],
         human_wins=pairs["human"],
         q=2 * pairs["human"] - 1 if quality.empty else gap(quality, pairs),
     )
-    return turned(rows, drawn).assign(own_is_b=rows["own"] & (own_second != drawn))
 
 
-def turned(rows: pd.DataFrame, which: pd.Series | np.ndarray) -> pd.DataFrame:
-    """The same pairs, some of them with A and B the other way round."""
-    rows = rows.copy()
-    for name, total in {"x": 0, "q": 0, "judge_wins": 1, "human_wins": 1}.items():
-        rows[name] = rows[name].where(~which, total - rows[name])
-    return rows
+def turned(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """The same pairs, with A and B the other way round where the column `by` is true."""
+    totals = {"x": 0, "q": 0, "judge_wins": 1, "human_wins": 1}
+    return rows.assign(
+        **{name: rows[name].mask(rows[by], total - rows[name]) for name, total in totals.items()}
+    )
 
 
 def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
@@ -130,22 +131,21 @@ def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
         pair as one of `all`, and as one with the judge's `own` response (which is A) or of the
         `other` ones.
     """
-    use, quality = data.settings, data.truth("quality")
+    use, found = data.settings, []
     ties = {"judge_wins": use.judge_ties, "human_wins": use.human_ties}
-    found = []
+    left_out = {wins: {0.5: np.nan} for wins, counts in ties.items() if counts == "drop"}
     for judge, mine in data.pairs.groupby("judge"):
         _, values = read_by(data, str(judge), reader)
         values = values if use.scale == "log-perplexity" else np.exp(values)
-        rows = pair_differences(mine, values, quality)
-        own, others = rows[rows["own"]], rows[~rows["own"]]
-        parts = {"all": rows, "own": turned(own, own["own_is_b"]), "other": others}
-        for name, part in parts.items():
-            voted, enters = part["human_wins"].notna().any(), part["x"].notna()
-            for wins in [*ties][: 1 + voted]:
-                tied = part[wins].eq(0.5)
-                enters &= part[wins].notna() & (~tied | (ties[wins] == "half"))
-            lost = len(part) - enters.sum()
-            found.append(part[enters].assign(pairs=name, voted=voted, n_dropped=lost))
+        rows = pair_differences(mine, values, data.truth("quality"))
+        drawn = turned(rows, "drawn")
+        own, other = turned(rows[rows["own"]], "own_is_b"), drawn[~rows["own"]]
+        for name, part in {"all": drawn, "own": own, "other": other}.items():
+            voted = part["human_wins"].notna().any()
+            needed = ["x", "judge_wins", "human_wins"][: 2 + voted]
+            enters = part.replace(left_out)[needed].notna().all(axis=1)
+            told = {"pairs": name, "voted": voted, "n_dropped": (~enters).sum()}
+            found.append(part[enters].assign(**told))
     rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=BY)
     return rows.astype({"pairs": PARTS}).assign(dataset=data.name)
 
@@ -167,9 +167,7 @@ def bin_edges(x: pd.Series, bins: int, binning: Binning) -> Floats:
     return distinct if len(distinct) > 1 else distinct.repeat(2)
 
 
-def win_rates_by_bin(
-    sets: Sequence[Judged], reader: str = OWN, *, together: bool = False
-) -> pd.DataFrame:
+def win_rates_by_bin(sets: Sets, reader: str = OWN, *, together: bool = False) -> pd.DataFrame:
     """Figs. 3, 4 and 6: share of wins of A by bin of x, for the judge and the human.
 
     Args:
@@ -198,10 +196,10 @@ def win_rates_by_bin(
             long = pd.concat([part.assign(who=who, won=part[f"{who}_wins"]) for who in WHO])
             long["who"] = pd.Categorical(long["who"], WHO)
             rates = group_shares(long, [*by, "who"], "won", data.bootstrap.level)
+            rates.columns = [*by, "who", *bounded("win_rate"), "n"]
             rates = rates[rates["n"].gt(0)].astype({"bin": int}).join(means, on=by)
             rates["left"], rates["right"] = edges[rates["bin"]], edges[rates["bin"] + 1]
-            names = dict(zip(("share", "lo", "hi"), bounded("win_rate"), strict=True))
-            found.append(rates.rename(columns=names))
+            found.append(rates)
     return stacked(found, RATES)
 
 
@@ -217,7 +215,7 @@ def _slopes(totals: Floats) -> Floats:
     return np.concatenate(found, axis=-1)
 
 
-def slopes(sets: Sequence[Judged]) -> pd.DataFrame:
+def slopes(sets: Sets) -> pd.DataFrame:
     """Slopes of wins on x, raw and with quality controlled, for judge, human and their difference.
 
     Returns:
@@ -241,7 +239,7 @@ def slopes(sets: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SLOPES)
 
 
-def log_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
+def log_perplexity(sets: Sets) -> pd.DataFrame:
     """Fig. 5: mean log-perplexity of own and others' texts.
 
     By row (`view` judge): one judge reads its own responses and the others'. By column (`view`
@@ -256,22 +254,21 @@ def log_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
     for data in sets:
         values = bias.response_perplexity(data.tables["perplexities"])
         values = values.merge(data.tables["items"][["item_id", "cluster"]], on="item_id")
-        values["own"] = values["responder"].eq(values["judge"])
-        # A reader that judges nothing here has no figure of its own.
-        judges = values[values["judge"].isin(data.pairs["judge"])]
-        for (conditional, judge), _ in judges.groupby(["conditional", "judge"]):
-            for view, who in (("judge", "judge"), ("text", "responder")):
-                read = values[values["conditional"].eq(conditional) & values[who].eq(judge)]
+        for conditional, every in values.groupby("conditional"):
+            # A reader that judges nothing here has no figure of its own.
+            judges = [name for name in data.readers if every["judge"].eq(name).any()]
+            for judge, (view, who) in product(judges, VIEWS.items()):
+                read = every[every[who].eq(judge)]
                 if read.empty:
                     continue
                 known = read.dropna(subset="value")
-                own = np.stack([known["own"], ~known["own"]], axis=-1)
+                itself = known["responder"].eq(known["judge"])
+                own = np.stack([itself, ~itself], axis=-1)
                 sums = np.stack([own * known[["value"]].to_numpy(float), own], axis=-1)
-                names = view, judge, str(conditional)
-                found = data.bootstrap.estimates(sums, known["cluster"], _own_other_gap, *names)
+                place = known["cluster"], _own_other_gap, view, judge, str(conditional)
                 row = {"dataset": data.name, "judge": judge, "view": view, "n": len(known)}
                 row |= {"conditional": conditional, "n_dropped": len(read) - len(known)}
-                rows.append(row | intervals(VALUES, found))
+                rows.append(row | intervals(VALUES, data.bootstrap.estimates(sums, *place)))
     return pd.DataFrame(rows, columns=TEXTS)
 
 
@@ -281,7 +278,7 @@ def _own_other_gap(totals: Floats) -> Floats:
     return np.concatenate([means, means[..., 1:] - means[..., :1]], axis=-1)
 
 
-def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
+def outside_reader(sets: Sets) -> pd.DataFrame:
     """The slope b of each judge and of the people, by reader and by what is controlled for.
 
     Returns:
@@ -291,8 +288,8 @@ def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
     """
     found = []
     for data in sets:
-        responses, items = data.tables["responses"], data.tables["items"][["item_id", "cluster"]]
-        length = bias.text_lengths(responses)
+        items = data.tables["items"][["item_id", "cluster"]]
+        length = bias.text_lengths(data.tables["responses"])
         votes = bias.human_votes(data.tables["labels"]).merge(items, on="item_id")
         # Votes on texts that are not there say nothing about texts.
         votes = votes[gap(length, votes).notna()].assign(judge=HUMAN, decision=votes["human"])

@@ -42,7 +42,8 @@ def respond(params: Params, model: str, open_model: OpenModel) -> Made:
     for dataset, items in _items(params, use):
         there = tables.read(params.profile, "responses", STUDY.name, [dataset])
         mine = there[there["responder"].eq(own)].set_index("item_id")["text"].to_dict()
-        left, more = items[~items["item_id"].isin(mine)], {"seed": params.seed, "answered": mine}
+        left = items[~items["item_id"].isin(mine)]
+        more = {"seed": params.seed, "answered": mine}
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
             table, counts[dataset] = answered(left, own, asked, prompt, use, **more)
         made.append(table)
@@ -86,17 +87,18 @@ def _to_judge(
     """The pairs of one data set that a judge reads (`selfpref.params.Judge`)."""
     if which == "labelled" and len(labels):
         # People voted on responses that no file holds: nobody else can read them.
-        there = pd.MultiIndex.from_frame(written[["item_id", "responder"]])
-        sides = [pd.MultiIndex.from_frame(labels[["item_id", side]]).isin(there) for side in SIDES]
-        return labels[sides[0] & sides[1]]
+        texts = written[["item_id", "responder"]].drop_duplicates()
+        for side in SIDES:
+            labels = labels.merge(texts.rename(columns={"responder": side}))
+        return labels
     pairs = _pairs(items, labels, written)
     mine = pairs[SIDES].eq(own).any(axis=1)
     if isinstance(which, str):
         return pairs[mine] if which == "own" else pairs
     # Either order of a labelled pair is the same pair.
-    known = pd.DataFrame(np.sort(labels[SIDES]), labels.index, SIDES)
-    known = labels[KEY].join(known).drop_duplicates()
-    labelled = pairs.merge(known)
+    known = labels[[*KEY, *SIDES]].copy()
+    known[SIDES] = np.sort(known[SIDES])
+    labelled = pairs.merge(known.drop_duplicates())
     others = labelled[~labelled[SIDES].eq(own).any(axis=1)]
     drawn = []
     for kind in (others, pairs[mine]):
