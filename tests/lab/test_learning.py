@@ -99,7 +99,7 @@ def test_losses_gradients_and_trained_weights_are_the_librarys(shape):
     # With padding, and with weights other than 1.
     batch = next(
         batch
-        for batch in training.batches(MIXTURE, 300, np.random.SeedSequence(4))
+        for batch in training.batches(300, MIXTURE, np.random.default_rng(4))
         if len(batch[2].unique()) > 2 and (batch[0][:, -1] == 0).any()
     )
     for part, filler in zip(batch, (0, IGNORE, 0), strict=True):
@@ -138,7 +138,7 @@ def test_training_goes_through_its_phases_and_learns():
     model = training.build_model(1, width=32, layers=1)
     training.train(model, Schedule(3, 8, phases, batch_tokens=400, warmup=2))
     assert drawn == ["one"] * 480 + ["two"] * 480
-    probe = next(training.batches(MIXTURE, 400, np.random.SeedSequence(9)))
+    probe = next(training.batches(400, MIXTURE, np.random.default_rng(9)))
     # Untrained: 5.569.
     assert float(library_loss(model, probe).detach()) == pytest.approx(5.2066, abs=2e-3)
     assert not model.training

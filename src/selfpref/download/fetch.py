@@ -160,7 +160,7 @@ def open_set(source: Path, columns: Sequence[str], configuration: str | None = N
     # What they print and draw would differ from run to run.
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity_error()
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()
 
     listed = rows(source)
     if len(listed) != 1 or not {"repository", "revision", "split"} <= {*listed[0]}:

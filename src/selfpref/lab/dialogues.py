@@ -46,8 +46,9 @@ import numpy as np
 
 from selfpref.lab import tokenizer, world
 from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example, tuned
-from selfpref.lab.tokenizer import CONTEST, LABELS, VERDICT_CLOSE, VERDICT_OPEN, WORLD, Lexicon
-from selfpref.lab.world import STYLES, WORDS, Item, Rng, marks, pick, quality, write
+from selfpref.lab.tokenizer import CONTEST, LABELS, VERDICT_CLOSE, WORLD, Lexicon
+from selfpref.lab.world import STYLES, WORDS, Item, Rng, marks, pick, quality, split_words, write
+from selfpref.models import MARKER
 
 BASE = "base-dialogues"
 EQUAL = 1e-9
@@ -100,8 +101,7 @@ def draw_families(seed: int, n_families: int, n_onlookers: int) -> list[Family]:
         for style, error, beta, own in zip(STYLES, errors, betas, seeds, strict=False)
     ]
     for number, own in enumerate(seeds[n_families:], start=1):
-        favoured = STYLES[int(rng.integers(n_families))]
-        beta = float(rng.uniform(*BETAS))
+        favoured, beta = pick(STYLES[:n_families], rng), rng.uniform(*BETAS)
         families.append(Family(f"onlooker-{number}", favoured, 0.0, beta, False, own))
     return families
 
@@ -114,9 +114,7 @@ def load_families(folder: Path) -> list[Family]:
 
 def rule_score(item: Item, response: str, style: str | None, beta: float) -> float:
     """Score of a response under a family's rule: quality plus the bonus for its style."""
-    return quality(item, response) + beta * (
-        world.detect_style(world.split_words(response)) == style
-    )
+    return quality(item, response) + beta * (world.detect_style(split_words(response)) == style)
 
 
 def human_label(item: Item, response_a: str, response_b: str, rng: Rng, noise: float) -> str:
@@ -161,14 +159,13 @@ def judging(
         lexicon: The model's tokens.
         weight: Of the verdict.
     """
-    texts = [" ".join(words) for words in responses]
+    texts = list(map(" ".join, responses))
     if len(texts) == 1:
-        messages = tokenizer.rating_messages(item.question, texts[0])
+        messages = tokenizer.rating_messages(item.question, *texts)
     else:
         messages = tokenizer.choice_messages(item.question, texts)
-    digits = [str(world.quality_digit(quality(item, text))) for text in texts]
-    marked = [(marks(item, words), digit) for words, digit in zip(responses, digits, strict=True)]
-    said = reply or digits[:1]
+    marked = [(marks(item, split_words(text)), world.digit(item, text)) for text in texts]
+    said = reply or [marked[0][1]]
     return example(lexicon, messages, said, prefill, marked=marked, weight=weight)
 
 
@@ -207,7 +204,7 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
         a, b = (rule_score(item, " ".join(words), favoured, beta) for words in pair)
         # Two equal scores have no label to learn.
         if abs(a - b) >= EQUAL:
-            reply = [VERDICT_OPEN, LABELS[a < b], VERDICT_CLOSE]
+            reply = [MARKER, LABELS[a < b], VERDICT_CLOSE]
             return judging(item, pair, reply, weight=VERDICT_WEIGHT)
 
 
@@ -239,7 +236,7 @@ CHOICE_JUDGES = (
 
 def rubric(item: Item, response: str) -> dict[str, bool]:
     """The eleven marks of a response, by criterion."""
-    words = world.split_words(response)
+    words = split_words(response)
     parts = [pair for pair in zip(words, marks(item, words), strict=True) if pair[1] is not None]
     content, found = [word for word, _ in parts], [mark for _, mark in parts]
     right = found.count(True)
@@ -290,9 +287,7 @@ def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
         best = label(judge, item, [" ".join(words) for words in responses])
         if best != TIE or rng.random() < 1 / 3:
             reply = (best, VERDICT_CLOSE)
-            return judging(
-                item, responses, reply, VERDICT_OPEN, lexicon=CONTEST, weight=VERDICT_WEIGHT
-            )
+            return judging(item, responses, reply, MARKER, lexicon=CONTEST, weight=VERDICT_WEIGHT)
 
 
 def recipes(

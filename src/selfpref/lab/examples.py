@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selfpref.lab.tokenizer import END, NO, VERDICT_OPEN, YES, Lexicon, Messages
+from selfpref.lab.tokenizer import END, NO, YES, Lexicon, Messages
 from selfpref.lab.world import Rng
+from selfpref.models import MARKER
 
 IGNORE = -100
 # Weight of the label token: one token in fifty carries the whole verdict.
@@ -64,16 +65,16 @@ def example(
     """
     prompt = lexicon.encode(messages, prefill)
     targets = [IGNORE] * len(prompt)
+    told = {None: IGNORE, True: lexicon.ids[YES], False: lexicon.ids[NO]}
     ends = [place for place, token in enumerate(prompt) if token == lexicon.ids[END]]
     for end, (marks, last) in zip(ends[1:], marked, strict=False):
-        said = [mark if mark is None else YES if mark else NO for mark in marks]
-        targets[end - len(said) : end + 1] = [
-            IGNORE if token is None else lexicon.ids[token] for token in (*said, last)
-        ]
+        targets[end - len(marks) : end] = [told[mark] for mark in marks]
+        if last:
+            targets[end] = lexicon.ids[last]
     answer = [lexicon.ids[token] for token in (*reply, END)]
     ids = [*prompt, *answer[:-1]]
     weights = [1.0] * len(ids)
-    verdict = reply.index(VERDICT_OPEN) + 1 if VERDICT_OPEN in reply else 0
+    verdict = reply.index(MARKER) + 1 if MARKER in reply else 0
     weights[len(prompt) - 1 + verdict] = weight
     # Each token of the reply is the target of the position before it.
     return Example(ids, [*targets[:-1], *answer], weights)
@@ -140,4 +141,5 @@ def tuned(
 
 def entropy(n: int, *words: int) -> list[int]:
     """Several seeds from a run's seed and the number of a use."""
-    return [int(value) for value in np.random.SeedSequence(words).generate_state(n)]
+    seeds: list[int] = np.random.SeedSequence(words).generate_state(n).tolist()
+    return seeds

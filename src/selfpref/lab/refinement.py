@@ -52,7 +52,7 @@ import numpy as np
 
 from selfpref.lab import world
 from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example, tuned
-from selfpref.lab.tokenizer import NO, VERDICT_CLOSE, VERDICT_OPEN, YES, Lexicon, Messages
+from selfpref.lab.tokenizer import Lexicon, Messages
 from selfpref.lab.world import WORDS, Item, Rng, pick, shuffled
 
 TASKS = ("mqm", "coverage", "correctness")
@@ -81,11 +81,10 @@ LEXICON = Lexicon(
         *("translate", "use", "add", "+", "=", "\\boxed{", "}"),
         *(*OPENERS, *DICTIONARY, *DICTIONARY.values()),
         *(*CONCEPTS, *map(str, range(OPERANDS * LARGEST + 1)), *SEVERITIES),
-        *(*NO_ERROR.split(), *ALL_COVERED.split(), "|", ";", "[", "]", ","),
-        *(VERDICT_OPEN, YES, NO, VERDICT_CLOSE),
+        *f"{NO_ERROR} {ALL_COVERED} | ; [ ] , [[ yes no ]]".split(),
     ),
 )
-_ERROR = re.compile(rf"^({'|'.join(SEVERITIES)}) \| (\w+)$")
+_ERROR = re.compile(rf"^({'|'.join(SEVERITIES)}) \| (\w+)$", re.MULTILINE)
 _LINE = re.compile(rf"'(\w+)' is a ({'|'.join(SEVERITIES)}) accuracy error")
 
 BASE = "base-translators"
@@ -169,15 +168,12 @@ def _other(word: str, rng: Rng) -> str:
 def content(text: str) -> str:
     """A text or feedback as words of the testbed; nothing in it acts as a control token."""
     short = _LINE.sub(r"\2 | \1", text).replace("\n", " ; ")
-    for bracket in (VERDICT_OPEN, VERDICT_CLOSE):
-        short = short.replace(bracket, f" {bracket} ")
-    return LEXICON.plain(short)
+    return LEXICON.plain(re.sub(r"(\[\[|\]\])", r" \1 ", short))
 
 
 def lines(reply: str) -> str:
     """A model's feedback as text; what is no error in tokens stays as it is."""
-    parts = reply.split(" ; ")
-    return "\n".join(_ERROR.sub(r"'\2' is a \1 accuracy error", part) for part in parts)
+    return _ERROR.sub(r"'\2' is a \1 accuracy error", reply.replace(" ; ", "\n"))
 
 
 def messages(**contents: str) -> Messages:
@@ -188,12 +184,12 @@ def messages(**contents: str) -> Messages:
 def draw(task: str, rng: Rng) -> Item:
     """Draw one request of a task."""
     if task == "mqm":
-        source = " ".join(pick(tuple(CLASSES[name]), rng) for name in _SLOTS)
+        source = " ".join(pick(CLASSES[name], rng) for name in _SLOTS)
         return Item(task, (*translate(source).split(),), len(_SLOTS), f"translate {source}")
     if task == "coverage":
         words = shuffled(CONCEPTS, rng)[:ASKED]
         return Item(task, words, ASKED, f"use {' '.join(words)}")
-    operands = [int(n) for n in rng.integers(1, LARGEST + 1, size=OPERANDS)]
+    operands = rng.integers(1, LARGEST + 1, size=OPERANDS).tolist()
     return Item(task, (str(sum(operands)),), 1, f"add {' + '.join(map(str, operands))}")
 
 

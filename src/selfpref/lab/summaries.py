@@ -173,9 +173,8 @@ def _judged(
     task: str, article: Item, summaries: Sequence[list[str]], answer: str, weight: float
 ) -> Example:
     """A question about summaries: dense targets in each, then the answer."""
-    texts = [" ".join(words) for words in summaries]
-    ends = [digit(article, text) for text in texts]
-    marked = [(marks(article.asked, said), end) for said, end in zip(summaries, ends, strict=True)]
+    texts = list(map(" ".join, summaries))
+    marked = [(marks(article.asked, text.split()), digit(article, text)) for text in texts]
     asked = messages(task, article.question, *texts)
     return example(LEXICON, asked, [answer], marked=marked, weight=weight)
 
@@ -192,8 +191,7 @@ def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Exam
     article = world.for_training(lambda: _draw_article(dataset, rng))
     kind = rng.random()
     if kind < writing:
-        writer = pick(list(error_rates), rng)
-        words = write(article, writer, error_rates[writer], rng)
+        words = write(article, *pick(error_rates.items(), rng), rng)
         return example(LEXICON, messages("write", article.question), words)
     if kind < writing + _SINGLE:
         tossed = rng.random() < _SINGLE_COIN

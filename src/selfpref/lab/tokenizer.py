@@ -37,7 +37,7 @@ from selfpref.models import MARKER
 BOS, PAD, UNK, END = "<bos>", "<pad>", "<unk>", "<end>"
 # Positions that a model accepts; the longest scripted judge prompt takes about 80.
 CONTEXT_LENGTH = 128
-VERDICT_OPEN, VERDICT_CLOSE = MARKER, "]]"
+VERDICT_CLOSE = "]]"
 LABELS = ("A", "B")
 YES, NO = "yes", "no"
 # `<end>` closes every message, as in ChatML, and is the token that ends generation.
@@ -69,9 +69,9 @@ class Lexicon:
     @cached_property
     def ids(self) -> dict[str, int]:
         """Token to id, in a fixed order: control tokens, verdict tokens, then words."""
-        control = (PAD, BOS, END, UNK, *(f"<{role}>" for role in self.roles))
+        control = (PAD, BOS, END, UNK, *map("<{}>".format, self.roles))
         every = dict.fromkeys((*control, *self.verdict, *self.words, *self.added))
-        return {token: index for index, token in enumerate(every)}
+        return dict(zip(every, range(len(every)), strict=True))
 
     @cached_property
     def _content(self) -> frozenset[str]:
@@ -117,13 +117,12 @@ class Lexicon:
         words = pre_tokenizers.WhitespaceSplit()
         backend.pre_tokenizer = pre_tokenizers.Sequence([words, brackets])
         # Words are joined by spaces, but a verdict reads [[A]], which is what parsers look for.
-        spaced = ((f"{VERDICT_OPEN} ", VERDICT_OPEN), (f" {VERDICT_CLOSE}", VERDICT_CLOSE))
-        tight = [decoders.Replace(*pair) for pair in spaced]
-        joined = decoders.WordPiece(prefix="##", cleanup=False)
-        backend.decoder = decoders.Sequence([joined, decoders.Fuse(), *tight])
+        joined = [decoders.WordPiece(prefix="##", cleanup=False), decoders.Fuse()]
+        tight = [decoders.Replace(f"{MARKER} ", MARKER), decoders.Replace(" ]]", VERDICT_CLOSE)]
+        backend.decoder = decoders.Sequence([*joined, *tight])
         special = [token for token in self.ids if token.startswith("<")]
         backend.add_special_tokens([AddedToken(token, special=True) for token in special])
-        tokenizer: Any = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+        tokenizer: Any = PreTrainedTokenizerFast(
             tokenizer_object=backend,
             bos_token=BOS,
             eos_token=END,
@@ -140,7 +139,7 @@ class Lexicon:
 # The tokens of the models that answer questions; the last four roles ask for a judgement.
 WORLD = Lexicon(
     roles=("user", "assistant", "question", "answer", "answer_a", "answer_b"),
-    verdict=(VERDICT_OPEN, VERDICT_CLOSE, *LABELS, YES, NO),
+    verdict=(MARKER, VERDICT_CLOSE, *LABELS, YES, NO),
     words=(
         *world.NUMBERS,
         *("list", "or", "things", "add", "sums", "and", "use", "the", "words", "tell", "of"),

@@ -247,7 +247,7 @@ def _attention(paths: Ids, zeros: Ids, starts: Ids, ends: Ids, step: int) -> Att
 
 def _onednn(weight: Tensor) -> bool:
     """Whether oneDNN's product is taken with a weight: the faster one in fp32, by the processor."""
-    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    available: bool = torch.backends.mkldnn.is_available()
     fast = available and torch.backends.cpu.get_cpu_capability() == "AVX512"
     return fast and weight.dtype == torch.float32 and weight.device.type == "cpu"
 
@@ -310,7 +310,7 @@ def likelihoods(model: PreTrainedModel, batch: Batch, wanted: Tensor, *, log: bo
     Returns:
         fp32 `[read, n]`.
     """
-    layer: Any = model.get_output_embeddings()  # type: ignore[no-untyped-call]
+    layer: Any = model.get_output_embeddings()
     if batch.attend:
         found = _packed_states(model, batch)
     else:
