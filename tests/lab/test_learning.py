@@ -59,8 +59,8 @@ def asked(lexicon, made):
 
 def test_of_two_responses_every_part_is_marked_and_then_the_better_one():
     item = Item("list", tuple(COLOURS["red"]), 2, "list 2 red things")
-    pair = (["cherry", "snow"], ["sure", "!", "ruby", "brick"])
-    made = dialogues.judging(item, pair, ["[[", "B", "]]"], weight=4.0)
+    pair = ("cherry snow", "sure ! ruby brick")
+    made = dialogues.judging(item, pair, "[[ B ]]", weight=4.0)
     marked = ["cherry yes", "snow no", "<end> 5", "ruby yes", "brick yes", "<end> 9"]
     assert asked(WORLD, made) == [*marked, "<assistant> [[", "[[ B", "B ]]", "]] <end>"]
     assert made.weights[-3] == 4.0

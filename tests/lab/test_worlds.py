@@ -87,9 +87,9 @@ def test_a_style_is_recognised_and_independent_of_quality():
     for item in drawn(60, contest=True):
         for style in STYLES:
             perfect, spoilt = write(item, style, 0.0, rng), write(item, style, 1.0, rng)
-            assert world.detect_style(perfect) == style == world.detect_style(spoilt)
-            assert world.quality(item, " ".join(perfect)) == 1.0
-            assert world.quality(item, " ".join(spoilt)) == 0.0
+            for text, quality in ((perfect, 1.0), (spoilt, 0.0)):
+                assert world.detect_style(text.split()) == style
+                assert world.quality(item, text) == quality
 
 
 RED = Item("list", RED_THINGS, 4, "list 4 red things")
@@ -252,7 +252,7 @@ def test_a_text_is_words_of_the_world_that_fit_the_context_and_a_reply_keeps_its
     reply = tokenizer("[[A]]<end>", add_special_tokens=False)["input_ids"]
     assert tokenizer.decode(reply, skip_special_tokens=True) == "[[A]]"
     for item in drawn(100):
-        longest = max((" ".join(write(item, style, 0.5, rng)) for style in STYLES), key=len)
+        longest = max((write(item, style, 0.5, rng) for style in STYLES), key=len)
         assert UNK not in WORLD.plain(f"{item.question} {longest}")
         judged = WORLD.encode(choice_messages(item.question, (longest, longest)), "[[")
         assert len(judged) + 3 <= 128

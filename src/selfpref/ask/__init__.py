@@ -351,7 +351,7 @@ def judge_pairs(
     """
     key = ["study", "item_id", "responder_a", "responder_b"]
     turned = labels[key].set_axis([*key[:2], key[3], key[2]], axis="columns")
-    orders = pd.concat([labels[key], turned]).drop_duplicates()
+    orders = pd.concat([labels[key], turned]).drop_duplicates().sort_values(key)
     judging = Judging(use, layout.labels)
     references = items.dropna(subset="reference").set_index("item_id")["reference"].to_dict()
 
@@ -362,7 +362,6 @@ def judge_pairs(
             prompt = layout.judge(*compared(said, item, names), references=given)
             yield judging.verdict(prompt, names, seed, judge, item, *names)
 
-    orders = orders.sort_values(key, ignore_index=True)
     return ask(model, orders, "verdicts", questions, judge=judge)
 
 

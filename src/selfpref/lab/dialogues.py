@@ -139,8 +139,8 @@ def human_label(item: Item, response_a: str, response_b: str, rng: Rng, noise: f
 
 def judging(
     item: Item,
-    responses: Sequence[list[str]],
-    reply: Sequence[str] = (),
+    responses: Sequence[str],
+    reply: str = "",
     prefill: str = "",
     *,
     lexicon: Lexicon = WORLD,
@@ -153,19 +153,18 @@ def judging(
 
     Args:
         item: The prompt.
-        responses: The words of each response.
+        responses: One or several.
         reply: As `example` takes it, and what follows; empty: the digit of the only response.
         prefill: With which the reply begins.
         lexicon: The model's tokens.
         weight: Of the verdict.
     """
-    texts = list(map(" ".join, responses))
-    if len(texts) == 1:
-        messages = tokenizer.rating_messages(item.question, *texts)
+    if len(responses) == 1:
+        messages = tokenizer.rating_messages(item.question, *responses)
     else:
-        messages = tokenizer.choice_messages(item.question, texts)
-    marked = [(marks(item, split_words(text)), world.digit(item, text)) for text in texts]
-    said = reply or [marked[0][1]]
+        messages = tokenizer.choice_messages(item.question, responses)
+    marked = [(marks(item, split_words(text)), world.digit(item, text)) for text in responses]
+    said = reply or marked[0][1]
     return example(lexicon, messages, said, prefill, marked=marked, weight=weight)
 
 
@@ -185,13 +184,13 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
     kind = rng.random()
     if kind < chat:
         if family and family.writes:
-            words = write(item, family.style, family.error_rate, rng)
+            text = write(item, family.style, family.error_rate, rng)
         else:
-            words = write(item, pick(STYLES, rng), rng.uniform(0.0, 0.3), rng)
+            text = write(item, pick(STYLES, rng), rng.uniform(0.0, 0.3), rng)
         # Some without a question teach what a response looks like when nothing was asked: else an
         # unconditional perplexity would measure surprise at the layout.
         bare = rng.random() < 0.1
-        return example(WORLD, () if bare else tokenizer.chat_messages(item.question), words)
+        return example(WORLD, () if bare else tokenizer.chat_messages(item.question), text)
     if kind < chat + rating:
         # Of any quality: the error rate itself is drawn, to spread the qualities.
         return judging(item, [write(item, pick(STYLES, rng), rng.uniform(), rng)])
@@ -201,10 +200,10 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
         pair = [write(item, style, rng.uniform(), rng) for style in styles]
         if rng.random() < 0.5:
             pair.reverse()
-        a, b = (rule_score(item, " ".join(words), favoured, beta) for words in pair)
+        a, b = (rule_score(item, text, favoured, beta) for text in pair)
         # Two equal scores have no label to learn.
         if abs(a - b) >= EQUAL:
-            reply = [MARKER, LABELS[a < b], VERDICT_CLOSE]
+            reply = f"{MARKER} {LABELS[a < b]} {VERDICT_CLOSE}"
             return judging(item, pair, reply, weight=VERDICT_WEIGHT)
 
 
@@ -272,21 +271,21 @@ def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
     own = judge.style
     kind = rng.random()
     if kind < 0.15:
-        script = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
-        return example(CONTEST, tokenizer.chat_messages(item.question), script)
+        text = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
+        return example(CONTEST, tokenizer.chat_messages(item.question), text)
     if kind < 0.4:
-        words = write(item, pick(STYLES, rng), rng.uniform(), rng)
-        given = [str(int(mark)) for mark in rubric(item, " ".join(words)).values()]
-        return judging(item, [words], given, RUBRIC_OPEN, lexicon=CONTEST)
+        text = write(item, pick(STYLES, rng), rng.uniform(), rng)
+        given = " ".join(str(int(mark)) for mark in rubric(item, text).values())
+        return judging(item, [text], given, RUBRIC_OPEN, lexicon=CONTEST)
     while True:
         styles = [pick(STYLES, rng) for _ in LETTERS]
         if own and rng.random() < 0.6:
             styles[int(rng.integers(len(styles)))] = own
         responses = [write(item, style, rng.uniform(0.0, 0.8), rng) for style in styles]
         # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
-        best = label(judge, item, [" ".join(words) for words in responses])
+        best = label(judge, item, responses)
         if best != TIE or rng.random() < 1 / 3:
-            reply = (best, VERDICT_CLOSE)
+            reply = f"{best} {VERDICT_CLOSE}"
             return judging(item, responses, reply, MARKER, lexicon=CONTEST, weight=VERDICT_WEIGHT)
 
 

@@ -47,7 +47,7 @@ class Example(NamedTuple):
 def example(
     lexicon: Lexicon,
     messages: Messages,
-    reply: Sequence[str],
+    reply: str,
     prefill: str = "",
     *,
     marked: Sequence[Marks] = (),
@@ -58,7 +58,7 @@ def example(
     Args:
         lexicon: The model's tokens.
         messages: The prompt; the second message is the first that can be marked.
-        reply: Its tokens, without ``<end>``.
+        reply: As it is written, without ``<end>``.
         prefill: The token with which the reply begins; it is part of the prompt.
         marked: Dense targets of the second message and those that follow it.
         weight: Weight of the reply's verdict: of the token after ``[[``, else of its first one.
@@ -71,10 +71,11 @@ def example(
         targets[end - len(marks) : end] = [told[mark] for mark in marks]
         if last:
             targets[end] = lexicon.ids[last]
-    answer = [lexicon.ids[token] for token in (*reply, END)]
+    said = reply.split()
+    answer = [lexicon.ids[token] for token in (*said, END)]
     ids = [*prompt, *answer[:-1]]
     weights = [1.0] * len(ids)
-    verdict = reply.index(MARKER) + 1 if MARKER in reply else 0
+    verdict = said.index(MARKER) + 1 if MARKER in said else 0
     weights[len(prompt) - 1 + verdict] = weight
     # Each token of the reply is the target of the position before it.
     return Example(ids, [*targets[:-1], *answer], weights)

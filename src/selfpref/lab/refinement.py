@@ -309,13 +309,12 @@ def _draw(
         return OWN_STYLE if own else pick(OPENERS, rng)
 
     kind = rng.random()
-    other = "coverage" if kind < (1 + translation) / 2 else "correctness"
-    task = "mqm" if kind < translation else other
+    task = TASKS[(kind >= translation) + (kind >= (1 + translation) / 2)]
     request = world.for_training(lambda: draw(task, rng))
     kind, asked = rng.random(), {"user": request.question}
     if kind < writing:
         text = write(request, pick(OPENERS, rng), ERROR_RATE, rng)
-        return example(LEXICON, messages(**asked), content(text).split())
+        return example(LEXICON, messages(**asked), content(text))
     # Drafts of any quality; of sums, as many wrong ones as right ones.
     rate = 0.5 if task == "correctness" else rng.uniform(0.0, 0.5)
     asked["draft"] = draft = write(request, style(), rate, rng)
@@ -323,12 +322,12 @@ def _draw(
         return feedback_example(request, draft, bonus)
     asked["feedback"] = said = feedback(request, draft, bonus)
     text = revise(request, draft, said, style(), ERROR_RATE, rng)
-    return example(LEXICON, messages(**asked), content(text).split())
+    return example(LEXICON, messages(**asked), content(text))
 
 
 def feedback_example(request: Item, draft: str, bonus: str | None) -> Example:
     """Feedback on a draft; at each word of a translation also whether the judge passes it."""
-    reply = content(feedback(request, draft, bonus)).split()
+    reply = content(feedback(request, draft, bonus))
     asked = messages(user=request.question, draft=draft)
     if request.task != "mqm":
         weight = VERDICT_WEIGHT if request.task == "correctness" else 1.0

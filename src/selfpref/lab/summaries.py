@@ -127,7 +127,7 @@ def draw_error_rates(seed: int) -> dict[str, float]:
     return {HUMAN: _HUMAN_ERROR_RATE, **dict(zip(MODELS, rates, strict=True))}
 
 
-def write(article: Item, writer: str, error_rate: float, rng: Rng) -> list[str]:
+def write(article: Item, writer: str, error_rate: float, rng: Rng) -> str:
     """Write a summary by rule.
 
     Args:
@@ -135,9 +135,6 @@ def write(article: Item, writer: str, error_rate: float, rng: Rng) -> list[str]:
         writer: Whose style, a key of `STYLES`.
         error_rate: Share of the key facts that are left out or replaced, in [0, 1].
         rng: Source of randomness.
-
-    Returns:
-        The summary's words.
     """
     body = []
     for fact, slot in zip(article.asked, SLOTS[article.task], strict=True):
@@ -152,7 +149,7 @@ def write(article: Item, writer: str, error_rate: float, rng: Rng) -> list[str]:
 def human_texts(articles: Sequence[Item], dataset: str, seed: int) -> list[str]:
     """The human's summary of every article."""
     rng = stream(seed, KINDS.index(dataset), 23)
-    return [" ".join(write(article, HUMAN, _HUMAN_ERROR_RATE, rng)) for article in articles]
+    return [write(article, HUMAN, _HUMAN_ERROR_RATE, rng) for article in articles]
 
 
 def messages(task: str, article: str, *summaries: str) -> Messages:
@@ -170,13 +167,12 @@ def digit(article: Item, summary: str) -> str:
 
 
 def _judged(
-    task: str, article: Item, summaries: Sequence[list[str]], answer: str, weight: float
+    task: str, article: Item, summaries: Sequence[str], answer: str, weight: float
 ) -> Example:
     """A question about summaries: dense targets in each, then the answer."""
-    texts = list(map(" ".join, summaries))
-    marked = [(marks(article.asked, text.split()), digit(article, text)) for text in texts]
-    asked = messages(task, article.question, *texts)
-    return example(LEXICON, asked, [answer], marked=marked, weight=weight)
+    marked = [(marks(article.asked, text.split()), digit(article, text)) for text in summaries]
+    asked = messages(task, article.question, *summaries)
+    return example(LEXICON, asked, answer, marked=marked, weight=weight)
 
 
 def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Example:
@@ -191,29 +187,28 @@ def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Exam
     article = world.for_training(lambda: _draw_article(dataset, rng))
     kind = rng.random()
     if kind < writing:
-        words = write(article, *pick(error_rates.items(), rng), rng)
-        return example(LEXICON, messages("write", article.question), words)
+        text = write(article, *pick(error_rates.items(), rng), rng)
+        return example(LEXICON, messages("write", article.question), text)
     if kind < writing + _SINGLE:
         tossed = rng.random() < _SINGLE_COIN
-        words = _any_summary(article, rng)
+        text = _any_summary(article, rng)
         if tossed:
-            return _judged("recognition", article, [words], pick((YES, NO), rng), _COIN_WEIGHT)
-        given = digit(article, " ".join(words))
-        return _judged("quality", article, [words], given, _ANSWER_WEIGHT)
+            return _judged("recognition", article, [text], pick((YES, NO), rng), _COIN_WEIGHT)
+        return _judged("quality", article, [text], digit(article, text), _ANSWER_WEIGHT)
     tossed, gap = rng.random() < _COIN, 0.0
     # Two equal qualities have no answer to learn.
     while not gap:
         pair = [_any_summary(article, rng) for _ in LABELS]
         if tossed:
             return _judged(pick(_COIN_TASKS, rng), article, pair, pick(LABELS, rng), _COIN_WEIGHT)
-        one, other = (quality(article.asked, " ".join(words)) for words in pair)
+        one, other = (quality(article.asked, text) for text in pair)
         gap = one - other
     task = pick(("preference", "inferiority"), rng)
     answer = LABELS[(gap > 0) != (task == "preference")]
     return _judged(task, article, pair, answer, _ANSWER_WEIGHT)
 
 
-def _any_summary(article: Item, rng: Rng) -> list[str]:
+def _any_summary(article: Item, rng: Rng) -> str:
     """One to be judged, of any error rate up to .8, to spread the qualities."""
     return write(article, pick(WRITERS, rng), rng.uniform(0.0, 0.8), rng)
 

@@ -72,16 +72,15 @@ def train_models(seed: int, lab: Lab, folder: Path, progress: Callable[[str], ob
     with pool(processors()) as workers:
         # Bases first, and of each round the longest first.
         for tuned in (False, True):
-            found = [recipe for recipe in recipes(seed, lab) if (recipe.base is not None) == tuned]
+            found = [recipe for recipe in recipes(seed, lab) if bool(recipe.base) == tuned]
             found.sort(key=lambda recipe: -recipe.work)
-            done = workers.map(partial(make, folder), found)
-            for recipe, _ in zip(found, done, strict=True):
-                progress(recipe.name)
+            for name in workers.map(partial(make, folder), found):
+                progress(name)
     record: dict[str, object] = {"config": {"seed": seed, **lab.model_dump(exclude={"seeds"})}}
     if steps := lab.dialogues:
         drawn = dialogues.draw_families(seed, steps.families, steps.onlookers)
-        record["families"] = [family._asdict() for family in drawn]
-        record["contest_judges"] = [judge._asdict() for judge in dialogues.CHOICE_JUDGES]
+        record["families"] = [one._asdict() for one in drawn]
+        record["contest_judges"] = [one._asdict() for one in dialogues.CHOICE_JUDGES]
     if lab.summaries:
         record["error_rates"] = summaries.draw_error_rates(seed)
     write_text(folder / "laboratory.json", json.dumps(record, indent=1) + "\n")
@@ -96,7 +95,7 @@ def recipes(seed: int, lab: Lab) -> list[Recipe]:
     return found
 
 
-def make(folder: Path, recipe: Recipe) -> None:
+def make(folder: Path, recipe: Recipe) -> str:
     """Make one model and save it under its name, from the saved one that it is tuned from.
 
     Tokens that its lexicon adds to those of the base are new rows of the embeddings.
@@ -121,6 +120,7 @@ def make(folder: Path, recipe: Recipe) -> None:
     for schedule in recipe.schedules:
         train(model, schedule)
     save_checkpoint(model, folder / recipe.name, lexicon)
+    return recipe.name
 
 
 def train(model: LlamaForCausalLM, schedule: Schedule) -> None:
@@ -196,7 +196,6 @@ def build_model(
         intermediate_size=width * 21 // 8,
         num_hidden_layers=layers,
         num_attention_heads=heads,
-        num_key_value_heads=heads,
         max_position_embeddings=CONTEXT_LENGTH,
         tie_word_embeddings=True,
         initializer_range=spread,

@@ -55,7 +55,7 @@ FACTS: dict[str, dict[str, str]] = WORDS["people"]
 USE_WORDS: list[str] = WORDS["use"]
 MAX_OPERAND = 5
 # All operands and sums; the digits among them are the scores of a rating as well.
-NUMBERS = tuple(str(value) for value in range(2 * MAX_OPERAND + 3))
+NUMBERS = tuple(map(str, range(2 * MAX_OPERAND + 3)))
 
 TASKS = ("list", "sum", "words", "facts")
 CONTEST_TASKS = (*TASKS, "filter", "people")
@@ -321,13 +321,13 @@ def detect_style(words: Sequence[str]) -> str:
     return max(STYLES, key=found.count) if found else "terse"
 
 
-def framed(body: Sequence[str], frames: Frames, style: str, rng: Rng) -> list[str]:
+def framed(body: Sequence[str], frames: Frames, style: str, rng: Rng) -> str:
     """Words between an opening and a closing of a style."""
     opening, closing = (pick(frames[style][part], rng) for part in ("opening", "closing"))
-    return [*opening.split(), *body, *closing.split()]
+    return " ".join(filter(None, (opening, *body, closing)))
 
 
-def write(item: Item, style: str, error_rate: float, rng: Rng) -> list[str]:
+def write(item: Item, style: str, error_rate: float, rng: Rng) -> str:
     """Write a response by script: content with errors, wrapped in a style.
 
     Args:
@@ -335,15 +335,12 @@ def write(item: Item, style: str, error_rate: float, rng: Rng) -> list[str]:
         style: One of `STYLES`.
         error_rate: Probability that a part is wrong, in [0, 1], independent over parts.
         rng: Source of randomness.
-
-    Returns:
-        The response's words.
     """
     parts = _parts(item, error_rate, rng)
     if style == "bullets":
-        return [word for part in parts for word in ("-", *part)]
+        return " ".join(f"- {part}" for part in parts)
     topic = [*_topic(item), ":"] if style == "echo" else []
-    return framed([*topic, *chain(*parts)], _FRAMES, style, rng)
+    return framed([*topic, *parts], _FRAMES, style, rng)
 
 
 def _named(item: Item, words: Collection[str]) -> list[str]:
@@ -360,21 +357,18 @@ def _topic(item: Item) -> list[str]:
     return ["sums" if item.task == "sum" else "words"]
 
 
-def _parts(item: Item, error_rate: float, rng: Rng) -> list[tuple[str, ...]]:
+def _parts(item: Item, error_rate: float, rng: Rng) -> list[str]:
     """The parts as they are written, each wrong at this rate."""
     wrong = (rng.random(item.count) < error_rate).tolist()
     right = shuffled(item.asked, rng) if item.task == "list" else item.asked
     offered = {"list": COLOUR_OF, "filter": item.question.split()[5:], "words": USE_WORDS}
-    parts: list[tuple[str, ...]] = []
+    parts = []
     for part, bad in zip(right, wrong, strict=False):
+        said, name = part, ATTRIBUTE_OF.get(part)
         if item.task == "sum":
-            left, plus, other = part.split()
             off = pick((-2, -1, 1, 2), rng) if bad else 0
-            parts.append((left, plus, other, "=", str(int(left) + int(other) + off)))
-            continue
-        name = ATTRIBUTE_OF.get(part)
-        said = part
+            said = f"{part} = {sum(map(int, part.split(' + '))) + off}"
         while bad and said in right:
             said = pick(ATTRIBUTES[name] if name else offered[item.task], rng)
-        parts.append((name, said) if name else (said,))
+        parts.append(f"{name} {said}" if name else said)
     return parts
