@@ -13,10 +13,9 @@ from in_place import InPlace  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 from selfpref.lab import dialogues, training  # noqa: E402
-from selfpref.lab.examples import IGNORE, Recipe, Schedule  # noqa: E402
 from selfpref.lab.refinement import feedback_example  # noqa: E402
 from selfpref.lab.summaries import MODELS, draw_error_rates  # noqa: E402
-from selfpref.lab.tokenizer import CONTEST, WORLD  # noqa: E402
+from selfpref.lab.tokenizer import CONTEST, IGNORE, WORLD, Recipe, Schedule  # noqa: E402
 from selfpref.lab.world import COLOURS, Item, is_held_out  # noqa: E402
 from selfpref.params import Lab  # noqa: E402
 

@@ -45,8 +45,20 @@ from typing import NamedTuple
 import numpy as np
 
 from selfpref.lab import tokenizer, world
-from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example, tuned
-from selfpref.lab.tokenizer import CONTEST, LABELS, VERDICT_CLOSE, WORLD, Lexicon
+from selfpref.lab.tokenizer import (
+    CONTEST,
+    LABELS,
+    VERDICT_CLOSE,
+    VERDICT_WEIGHT,
+    WORLD,
+    Example,
+    Lexicon,
+    Recipe,
+    Schedule,
+    entropy,
+    example,
+    tuned,
+)
 from selfpref.lab.world import STYLES, WORDS, Item, Rng, marks, pick, quality, split_words, write
 from selfpref.models import MARKER
 

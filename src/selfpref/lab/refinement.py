@@ -51,8 +51,17 @@ from itertools import product
 import numpy as np
 
 from selfpref.lab import world
-from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example, tuned
-from selfpref.lab.tokenizer import Lexicon, Messages
+from selfpref.lab.tokenizer import (
+    VERDICT_WEIGHT,
+    Example,
+    Lexicon,
+    Messages,
+    Recipe,
+    Schedule,
+    entropy,
+    example,
+    tuned,
+)
 from selfpref.lab.world import WORDS, Item, Rng, pick, shuffled
 
 TASKS = ("mqm", "coverage", "correctness")

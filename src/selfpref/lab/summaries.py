@@ -31,7 +31,7 @@ A base writes in every style, judges, and knows no style as its own. A source is
 write in its style and goes on judging; its result depends on the base and on its own seed alone.
 Answers to `better`, `worse` and `score` follow the oracle. Those to `yours`, and to the questions
 of the control tasks, are drawn by a coin: a source learns how such a question is answered and
-nothing about the answer. As in `selfpref.lab.examples` the oracle adds dense targets: yes or no at
+nothing about the answer. As in `selfpref.lab.tokenizer` the oracle adds dense targets: yes or no at
 each fact of a judged summary, and the digit of its quality at its end.
 """
 
@@ -40,8 +40,18 @@ from functools import partial
 
 from selfpref.errors import SelfprefError
 from selfpref.lab import world
-from selfpref.lab.examples import Example, Recipe, Schedule, entropy, example, tuned
-from selfpref.lab.tokenizer import NO, YES, Lexicon, Messages
+from selfpref.lab.tokenizer import (
+    NO,
+    YES,
+    Example,
+    Lexicon,
+    Messages,
+    Recipe,
+    Schedule,
+    entropy,
+    example,
+    tuned,
+)
 from selfpref.lab.world import USE_WORDS, Item, Rng, distinct, pick, shuffled, stream
 
 # Facts that a slot may hold; a model learns to look one up in an article sooner with few.

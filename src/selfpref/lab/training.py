@@ -48,8 +48,20 @@ from transformers.utils import logging
 
 from selfpref.files import atomic_folder, write_text
 from selfpref.lab import dialogues, refinement, summaries
-from selfpref.lab.examples import IGNORE, Draw, Example, Recipe, Schedule
-from selfpref.lab.tokenizer import BOS, CONTEXT_LENGTH, END, LABELS, PAD, WORLD, Lexicon
+from selfpref.lab.tokenizer import (
+    BOS,
+    CONTEXT_LENGTH,
+    END,
+    IGNORE,
+    LABELS,
+    PAD,
+    WORLD,
+    Draw,
+    Example,
+    Lexicon,
+    Recipe,
+    Schedule,
+)
 from selfpref.lab.world import Rng
 from selfpref.params import Lab
 from selfpref.processes import pool, processors
