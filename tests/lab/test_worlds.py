@@ -9,7 +9,7 @@ import pytest
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.lab import dialogues, refinement, summaries, world
-from selfpref.lab.dialogues import CHOICE_JUDGES, TIE, draw_families, human_label, label, rubric
+from selfpref.lab.dialogues import CHOICE_JUDGES, TIE, human_label, label, rubric
 from selfpref.lab.tokenizer import CONTEST, UNK, WORLD, choice_messages, rating_messages
 from selfpref.lab.world import CONTEST_TASKS, STYLES, Item, is_held_out, stream, write
 from selfpref.params import Articles
@@ -103,16 +103,6 @@ def test_a_human_is_the_oracle_with_noise():
     for first, second, draw, wanted in cases:
         rng = SimpleNamespace(random=lambda draw=draw: draw)
         assert human_label(RED, first, second, rng, 0.15) == wanted
-
-
-def test_every_seed_has_the_same_bonuses_and_error_rates_in_another_order():
-    one, other = (draw_families(seed, 8, 2) for seed in (0, 1))
-    assert [family.name for family in one] == [*STYLES, "onlooker-1", "onlooker-2"]
-    for families in (one[:8], other[:8]):
-        for name, ends in (("beta", (-0.3, 0.7)), ("error_rate", (0.08, 0.45))):
-            values = sorted(getattr(family, name) for family in families)
-            assert values == pytest.approx(np.linspace(*ends, 8))
-    assert [each.beta for each in one] != [each.beta for each in other]
 
 
 THREE = Item("list", RED_THINGS, 3, "list 3 red things")
