@@ -95,7 +95,7 @@ def library_loss(model, batch):
 
 
 @pytest.mark.parametrize("shape", [{}, {"width": 32, "layers": 2}, {"heads": 2, "spread": 0.3}])
-def test_losses_gradients_and_trained_weights_are_the_librarys(shape):
+def test_losses_and_gradients_are_the_librarys(shape):
     # With padding, and with weights other than 1.
     batch = next(
         batch
@@ -119,12 +119,6 @@ def test_losses_gradients_and_trained_weights_are_the_librarys(shape):
     for (name, weight), gradient in zip(model.named_parameters(), found, strict=True):
         gap = (gradient.view_as(weight) - weight.grad).norm() / weight.grad.norm()
         assert gap < 1e-4, name
-    with torch.no_grad():
-        trained.vector += 0.01
-    after = float(trained.loss(batch).detach())
-    trained.store()
-    assert float(library_loss(model, batch).detach()) == pytest.approx(after, rel=1e-5)
-    assert after != pytest.approx(float(loss.detach()), rel=1e-3)
 
 
 def test_training_goes_through_its_phases_and_learns():

@@ -38,8 +38,8 @@ def store(tmp_path):
         yield opened
 
 
-def ask(store, model, asked, offline=False):
-    return Model(model, store, offline=offline, title="").ask(to_choose(asked, LABELS))
+def ask(store, model, asked):
+    return Model(model, store, offline=False, title="").ask(to_choose(asked, LABELS))
 
 
 def check(asked, choices):
@@ -95,9 +95,9 @@ def test_failures_in_a_row_stop_the_stage_and_lose_nothing(store):
 @pytest.mark.parametrize("failed", [5, 6])
 def test_a_stage_fails_where_more_than_one_call_in_twenty_did(store, failed):
     told = pytest.raises(SelfprefError, match=r"6 x 500.*94 answered and kept, 0")
-    with Scripted(script=["ok", *["500", "ok"] * failed]) as server:
-        with told if failed == 6 else nullcontext():
-            ask(store, hosted(server.url, retries=0, concurrency=1), prompts(100))
+    script = ["ok", *["500", "ok"] * failed]
+    with Scripted(script=script) as server, told if failed == 6 else nullcontext():
+        ask(store, hosted(server.url, retries=0, concurrency=1), prompts(100))
 
 
 def test_what_is_no_answer_is_a_row_with_a_status_and_asked_again(store):
@@ -112,19 +112,6 @@ def test_what_is_no_answer_is_a_row_with_a_status_and_asked_again(store):
         again = ask(store, model, asked)
         assert Counter(choice.status for choice in again) == {"unparsable": 2, "ok": 58}
         assert len(server.bodies) == 66
-
-
-def test_offline_replays_without_key_or_endpoint(store, monkeypatch):
-    monkeypatch.setenv("PLANTED", KEY)
-    with Scripted() as server:
-        model = hosted(server.url, key="PLANTED")
-        first = ask(store, model, prompts(5))
-    monkeypatch.delenv("PLANTED")
-    assert ask(store, model, prompts(5), offline=True) == first
-    # A better reader never pays again.
-    monkeypatch.setattr(served, "_sums", lambda entry, *_: [math.exp(entry["logprob"]) / 2, 0.0])
-    masses = [found.mass for found in ask(store, model, prompts(5), offline=True)]
-    assert masses == pytest.approx([max(one.probabilities) / 2 for one in first])
 
 
 # --- requests -------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ something else. A verdict in words is the last `[[A]]`, `[[B]]` or, where the la
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -300,7 +300,7 @@ def dialogues(
 
 
 def compared(
-    said: Mapping[tuple[str, str], list[str]], item: str, names: Collection[str]
+    said: Mapping[tuple[str, str], list[str]], item: str, names: Sequence[str]
 ) -> list[str]:
     """Two responses as a judge reads them: question, one answer, the other, turn by turn.
 

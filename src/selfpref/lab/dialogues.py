@@ -52,7 +52,6 @@ from selfpref.lab.tokenizer import (
     VERDICT_WEIGHT,
     WORLD,
     Example,
-    Lexicon,
     Recipe,
     Schedule,
     entropy,
@@ -155,7 +154,6 @@ def judging(
     reply: str = "",
     prefill: str = "",
     *,
-    lexicon: Lexicon = WORLD,
     weight: float = 1.0,
 ) -> Example:
     """A rating of one response or a choice among several.
@@ -168,7 +166,6 @@ def judging(
         responses: One or several.
         reply: As `example` takes it, and what follows; empty: the digit of the only response.
         prefill: With which the reply begins.
-        lexicon: The model's tokens.
         weight: Of the verdict.
     """
     if len(responses) == 1:
@@ -177,7 +174,8 @@ def judging(
         messages = tokenizer.choice_messages(item.question, responses)
     marked = [(marks(item, split_words(text)), world.digit(item, text)) for text in responses]
     said = reply or marked[0][1]
-    return example(lexicon, messages, said, prefill, marked=marked, weight=weight)
+    # What a model without the tokens of contests reads and says has the same ids.
+    return example(CONTEST, messages, said, prefill, marked=marked, weight=weight)
 
 
 def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) -> Example:
@@ -288,7 +286,7 @@ def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
     if kind < 0.4:
         text = write(item, pick(STYLES, rng), rng.uniform(), rng)
         given = " ".join(str(int(mark)) for mark in rubric(item, text).values())
-        return judging(item, [text], given, RUBRIC_OPEN, lexicon=CONTEST)
+        return judging(item, [text], given, RUBRIC_OPEN)
     while True:
         styles = [pick(STYLES, rng) for _ in LETTERS]
         if own and rng.random() < 0.6:
@@ -298,7 +296,7 @@ def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
         best = label(judge, item, responses)
         if best != TIE or rng.random() < 1 / 3:
             reply = f"{best} {VERDICT_CLOSE}"
-            return judging(item, responses, reply, MARKER, lexicon=CONTEST, weight=VERDICT_WEIGHT)
+            return judging(item, responses, reply, MARKER, weight=VERDICT_WEIGHT)
 
 
 def recipes(

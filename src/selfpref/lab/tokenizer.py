@@ -89,8 +89,7 @@ class Lexicon:
 
     @cached_property
     def _content(self) -> frozenset[str]:
-        closed = {*self.verdict, *self.added}
-        return frozenset(w for w in self.ids if not w.startswith("<") and w not in closed)
+        return frozenset(self.words).difference(self.verdict, self.added)
 
     def plain(self, text: str) -> str:
         """Lower-case a text, and replace what is no word of the world by ``<unk>``."""
@@ -134,8 +133,8 @@ class Lexicon:
         joined = [decoders.WordPiece(prefix="##", cleanup=False), decoders.Fuse()]
         tight = [decoders.Replace(f"{MARKER} ", MARKER), decoders.Replace(" ]]", VERDICT_CLOSE)]
         backend.decoder = decoders.Sequence([*joined, *tight])
-        special = [token for token in self.ids if token.startswith("<")]
-        backend.add_special_tokens([AddedToken(token, special=True) for token in special])
+        control = [token for token in self.ids if token[0] == "<"]
+        backend.add_special_tokens([AddedToken(token, special=True) for token in control])
         tokenizer: Any = PreTrainedTokenizerFast(
             tokenizer_object=backend,
             bos_token=BOS,
