@@ -88,7 +88,7 @@ def test_a_style_is_recognised_and_independent_of_quality():
         for style in STYLES:
             perfect, spoilt = write(item, style, 0.0, rng), write(item, style, 1.0, rng)
             for text, quality in ((perfect, 1.0), (spoilt, 0.0)):
-                assert world.detect_style(text.split()) == style
+                assert world.detect_style(text) == style
                 assert world.quality(item, text) == quality
 
 

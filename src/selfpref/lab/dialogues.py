@@ -125,7 +125,7 @@ def load_families(folder: Path) -> list[Family]:
 
 def rule_score(item: Item, response: str, style: str | None, beta: float) -> float:
     """Score of a response under a family's rule: quality plus the bonus for its style."""
-    return quality(item, response) + beta * (world.detect_style(split_words(response)) == style)
+    return quality(item, response) + beta * (world.detect_style(response) == style)
 
 
 def human_label(item: Item, response_a: str, response_b: str, rng: Rng, noise: float) -> str:

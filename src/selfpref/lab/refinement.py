@@ -67,9 +67,8 @@ from selfpref.lab.world import WORDS, Item, Rng, pick, shuffled
 TASKS = ("mqm", "coverage", "correctness")
 CONCEPTS: list[str] = WORDS["use"][:12]
 ASKED, OPERANDS, LARGEST = 4, 3, 7
-# What an error costs, and the lowest score.
+# What an error costs.
 SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
-FLOOR = -25.0
 # Class to the words of the language: source word to target word.
 CLASSES: dict[str, dict[str, str]] = WORDS["language"]
 DICTIONARY = {source: target for words in CLASSES.values() for source, target in words.items()}
@@ -99,7 +98,6 @@ _LINE = re.compile(rf"'(\w+)' is a ({'|'.join(SEVERITIES)}) accuracy error")
 BASE = "base-translators"
 # The style of every translator; a bonus, where there is one, is for it.
 OWN_STYLE = "so"
-OWN_SHARE = 0.7
 ERROR_RATE = 0.25
 # Severity and word.
 Error = tuple[str, str]
@@ -153,7 +151,7 @@ def errors(reference: str, text: str) -> list[Error]:
 
 def score(found: list[Error]) -> float:
     """The score of a translation with these errors, -25..0."""
-    return max(FLOOR, -_cost(found))
+    return max(-25.0, -_cost(found))
 
 
 def _cost(found: list[Error]) -> float:
@@ -371,7 +369,7 @@ def recipes(seed: int, translator_steps: int, tune_steps: int, solver_steps: int
     (large, first, tuning), (tiny, its_first, its_tuning), (solver, its_own, _) = (
         entropy(3, seed, 20, number) for number in range(3)
     )
-    fair = partial(translated, writing=0.2, judging=0.5, own_share=OWN_SHARE)
+    fair = partial(translated, writing=0.2, judging=0.5, own_share=0.7)
     how = (LEXICON, tuning, tune_steps)
     small = (
         Schedule(its_first, translator_steps, translating),

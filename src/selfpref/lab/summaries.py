@@ -87,9 +87,6 @@ _TOKENS = 512
 _ANSWER_WEIGHT = 1.5
 # Weight of an answer by coin: enough to learn its form, little noise.
 _COIN_WEIGHT = 0.3
-# Share of questions about one summary; beside what is written the rest are about two. Of the former
-# half are answered by a coin, since their form (yes and no) occurs nowhere else.
-_SINGLE, _SINGLE_COIN, _COIN = 0.15, 0.5, 0.1
 _COIN_TASKS = ("recognition", "readability", "length", "vowelcount")
 
 
@@ -199,13 +196,15 @@ def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Exam
     if kind < writing:
         text = write(article, *pick(error_rates.items(), rng), rng)
         return example(LEXICON, messages("write", article.question), text)
-    if kind < writing + _SINGLE:
-        tossed = rng.random() < _SINGLE_COIN
+    # Of the questions about one summary half are answered by a coin, since their form (yes and no)
+    # occurs nowhere else.
+    if kind < writing + 0.15:
+        tossed = rng.random() < 0.5
         text = _any_summary(article, rng)
         if tossed:
             return _judged("recognition", article, [text], pick((YES, NO), rng), _COIN_WEIGHT)
         return _judged("quality", article, [text], digit(article, text), _ANSWER_WEIGHT)
-    tossed, gap = rng.random() < _COIN, 0.0
+    tossed, gap = rng.random() < 0.1, 0.0
     # Two equal qualities have no answer to learn.
     while not gap:
         pair = [_any_summary(article, rng) for _ in LABELS]

@@ -59,7 +59,6 @@ NUMBERS = tuple(map(str, range(2 * MAX_OPERAND + 3)))
 
 TASKS = ("list", "sum", "words", "facts")
 CONTEST_TASKS = (*TASKS, "filter", "people")
-HELD_OUT_ONE_IN = 5
 # Draws in a row without a new item after which there are no more.
 PATIENCE = 10_000
 
@@ -107,7 +106,7 @@ def _digest(text: str) -> str:
 
 def is_held_out(question: str) -> bool:
     """Tell whether a prompt belongs to the held-out fifth, by a hash of its text."""
-    return int(_digest("held-out:" + question)[:12], 16) % HELD_OUT_ONE_IN == 0
+    return int(_digest("held-out:" + question)[:12], 16) % 5 == 0
 
 
 def stream(*words: int) -> Rng:
@@ -227,9 +226,9 @@ def prompts_table(study: str, seed: int, items: dict[str, Item]) -> pd.DataFrame
 def redrawn(items: pd.DataFrame, *, contest: bool = False) -> dict[str, Item]:
     """The testbed's own items among those of a table, by item_id."""
     seeds = items["metadata"].map(lambda entry: json.loads(entry).get("seed"))
-    datasets = items["item_id"].str.replace(r"/.*", "", regex=True)
+    datasets = items["item_id"].str.partition("/")[0]
     found: dict[str, Item] = {}
-    for dataset, rows in seeds[seeds.notna()].groupby(datasets):
+    for dataset, rows in seeds.dropna().groupby(datasets):
         found |= draw(str(dataset), int(rows.iloc[0]), len(rows), contest=contest)
     return found
 
@@ -311,13 +310,13 @@ def words_of(frames: Frames) -> set[str]:
 STYLE_WORDS = tuple(sorted({*words_of(_FRAMES), "-", ":"}))
 
 
-def detect_style(words: Sequence[str]) -> str:
+def detect_style(response: str) -> str:
     """Recognise a response's style by its cue words; without any it is terse.
 
     Where cues of several styles occur, the style with the most occurrences wins, and the order of
     `STYLES` breaks a tie.
     """
-    found = [_STYLE_OF[word] for word in words if word in _STYLE_OF]
+    found = [_STYLE_OF[word] for word in split_words(response) if word in _STYLE_OF]
     return max(STYLES, key=found.count) if found else "terse"
 
 

@@ -100,9 +100,8 @@ class LocalModel:
         Yields:
             Index of a row, and the values `[read, n]`.
         """
-        packs = {index: len(row) <= self._packed for index, row in rows.items()}
         for fits, lay in ((True, partial(packed, step=passes.step(self.model))), (False, padded)):
-            some = [index for index in rows if packs[index] == fits]
+            some = [index for index, row in rows.items() if (len(row) <= self._packed) == fits]
             read = [len(wanted[index]) for index in some]
             for batch in lay([rows[index] for index in some], read, self._budget):
                 indices = [some[row] for row in batch.rows]

@@ -65,7 +65,6 @@ Tile = tuple[Tensor, ...]
 # of all of them, some repeated to fill a tile up.
 Attention = tuple[Tensor, list[Tile]]
 
-KIN = ("llama", "mistral", "qwen2")
 # Numbers of one inner state at a time, 8 MB, by equal parts of whole steps of tokens.
 INNER, STEP = 2**21, 128
 # Logits at a time, 32 MB in fp32.
@@ -293,7 +292,7 @@ def take_over(model: torch.nn.Module) -> None:
 def packs(model: PreTrainedModel) -> bool:
     """Whether it is of Llama's kin, on a CPU in fp32."""
     fit = model.device.type == "cpu" and model.dtype == torch.float32
-    return fit and model.config.model_type in KIN
+    return fit and model.config.model_type in ("llama", "mistral", "qwen2")
 
 
 def likelihoods(model: PreTrainedModel, batch: Batch, wanted: Tensor, *, log: bool) -> Tensor:
