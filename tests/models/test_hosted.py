@@ -157,7 +157,7 @@ def test_what_is_sent(settings, call, messages, body):
 
 
 def test_likelihoods_are_not_asked_of_an_endpoint():
-    with pytest.raises(SelfprefError, match=r"models.judge: .* use a model with `engine: transf"):
+    with pytest.raises(SelfprefError, match="use a model with `engine: transf"):
         hosted().request(Score(PREFILLED, "It is."))
 
 
@@ -245,10 +245,10 @@ THINKS = {"reasoning_effort": "low", "logprobs": False}
 @pytest.mark.parametrize(
     ("body", "made", "wanted"),
     [
-        ({}, reply(content="A"), "gives no token probabilities.*`score_mode: sampled` or `text`"),
-        (THINKS, reply(finish="length"), "wrote nothing; raise `reasoning_tokens`"),
+        ({}, reply(content="A"), "`score_mode: sampled` or `text`"),
+        (THINKS, reply(finish="length"), "raise `reasoning_tokens`"),
         (PREFIX, reply(sure("A")), "ok"),
-        (PREFIX, reply(sure(" [[A")), r"does not continue the prefill '\[\['"),
+        (PREFIX, reply(sure(" [[A")), r"the prefill '\[\['"),
         # llama.cpp puts the prefill before what the model wrote, but not among the tokens.
         (PREFIX, reply(sure("A"), content="[[A"), "ok"),
     ],
