@@ -211,9 +211,7 @@ def lab_texts(task: str, rounds: int, responses: int, pairs: int) -> list[dict[s
         items = draw_items(max(1, responses // rounds // 4), stream(number))
         contexts, follow = [], []
         for index, item in enumerate(items):
-            written = [
-                " ".join(write(item, STYLES[(index + n) % len(STYLES)], 0.2, rng)) for n in range(4)
-            ]
+            written = [write(item, STYLES[(index + n) % len(STYLES)], 0.2, rng) for n in range(4)]
             if task == "verdicts":
                 for a, b in ((0, 1), (1, 0), (2, 3), (3, 2)):
                     contexts.append(chat(layout.judge(item.question, written[a], written[b])))

@@ -106,14 +106,6 @@ def test_a_verdict_is_the_likeliest_label_or_why_there_is_none(how, use, answers
         assert call == Generate(prompt, 77, heat, seed, MARKER, labels)
 
 
-class Lengths:
-    """In the place of a `Model`: the longer prompt is the likelier to be answered with A."""
-
-    def ask(self, calls):
-        sizes = [len(call.prompt.messages[-1][1]) / 100 for call in calls]
-        return [Choice((size, 1 - size), "ok") for size in sizes]
-
-
 def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn(monkeypatch):
     turns = [WHY, [*WHY, {"role": "user", "content": "well?"}]]
     items = pd.DataFrame({"item_id": ["q/1", "q/2"], "messages": turns, "reference": None})
@@ -127,14 +119,14 @@ def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn(monkeyp
         # The second is the first one labelled in the other order.
         for item, a, b in (("q/2", "two", "one"), ("q/2", "one", "two"), ("q/1", "three", "one"))
     )
-    use = Judge(prompts="lab", min_mass=0.5)
+    use, model = Judge(prompts="lab", min_mass=0.5), Answers([Choice((0.5, 0.4), "ok")])
     monkeypatch.setattr(ask, "PART", 1)
-    made = judge_pairs(items, responses, labels, "j", Lengths(), layout(MARKER), use, seed=3)
+    made = judge_pairs(items, responses, labels, "j", model, layout(MARKER), use, seed=3)
     wanted = [("q/1", ["one", "three"]), ("q/1", ["three", "one"])]
     wanted += [("q/2", ["one", "two"]), ("q/2", ["two", "one"])]
     assert list(zip(made["item_id"], made["candidates"], strict=True)) == wanted
     said = "why? one on q/1 two on q/1 well? one on q/2 two on q/2"
-    assert made["probabilities"][2] == pytest.approx([len(said) / 100, 1 - len(said) / 100])
+    assert model.asked[2].prompt.messages == (("user", said),)
 
 
 def test_a_reference_answer_is_given_to_the_layout():

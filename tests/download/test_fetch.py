@@ -91,11 +91,10 @@ def test_a_path_that_leaves_its_folder_or_a_row_that_is_none_is_refused(tmp_path
     ("pinned", "told"),
     [
         ("repository,split\nx/y,train\n", "one row of repository, revision, split"),
-        (f"repository,revision,split\nx/y,{'0' * 40},train\n",
-         "x/y: is gated.\n.*accept the terms on https://huggingface.co/datasets/x/y .* HF_TOKEN"),
+        ("repository,revision,split\nx/y,0,train\n", "gated.\n.*datasets/x/y .* HF_TOKEN"),
         (None, "correct `source`"),
     ],
-)  # fmt: skip
+)
 def test_a_set_of_the_hub_is_one_row_and_a_gated_one_says_how_to_get_access(
     tmp_path, monkeypatch, pinned, told
 ):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from functools import partial
 
 import numpy as np
@@ -13,10 +14,9 @@ from in_place import InPlace  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 from selfpref.lab import dialogues, training  # noqa: E402
-from selfpref.lab.examples import IGNORE, Recipe, Schedule  # noqa: E402
 from selfpref.lab.refinement import feedback_example  # noqa: E402
 from selfpref.lab.summaries import MODELS, draw_error_rates  # noqa: E402
-from selfpref.lab.tokenizer import CONTEST, WORLD  # noqa: E402
+from selfpref.lab.tokenizer import CONTEST, IGNORE, WORLD, Recipe, Schedule  # noqa: E402
 from selfpref.lab.world import COLOURS, Item, is_held_out  # noqa: E402
 from selfpref.params import Lab  # noqa: E402
 
@@ -59,8 +59,8 @@ def asked(lexicon, made):
 
 def test_of_two_responses_every_part_is_marked_and_then_the_better_one():
     item = Item("list", tuple(COLOURS["red"]), 2, "list 2 red things")
-    pair = (["cherry", "snow"], ["sure", "!", "ruby", "brick"])
-    made = dialogues.judging(item, pair, ["[[", "B", "]]"], weight=4.0)
+    pair = ("cherry snow", "sure ! ruby brick")
+    made = dialogues.judging(item, pair, "[[ B ]]", weight=4.0)
     marked = ["cherry yes", "snow no", "<end> 5", "ruby yes", "brick yes", "<end> 9"]
     assert asked(WORLD, made) == [*marked, "<assistant> [[", "[[ B", "B ]]", "]] <end>"]
     assert made.weights[-3] == 4.0
@@ -95,11 +95,11 @@ def library_loss(model, batch):
 
 
 @pytest.mark.parametrize("shape", [{}, {"width": 32, "layers": 2}, {"heads": 2, "spread": 0.3}])
-def test_losses_gradients_and_trained_weights_are_the_librarys(shape):
+def test_losses_and_gradients_are_the_librarys(shape):
     # With padding, and with weights other than 1.
     batch = next(
         batch
-        for batch in training.batches(MIXTURE, 300, np.random.SeedSequence(4))
+        for batch in training.batches(300, MIXTURE, np.random.default_rng(4))
         if len(batch[2].unique()) > 2 and (batch[0][:, -1] == 0).any()
     )
     for part, filler in zip(batch, (0, IGNORE, 0), strict=True):
@@ -119,12 +119,6 @@ def test_losses_gradients_and_trained_weights_are_the_librarys(shape):
     for (name, weight), gradient in zip(model.named_parameters(), found, strict=True):
         gap = (gradient.view_as(weight) - weight.grad).norm() / weight.grad.norm()
         assert gap < 1e-4, name
-    with torch.no_grad():
-        trained.vector += 0.01
-    after = float(trained.loss(batch).detach())
-    trained.store()
-    assert float(library_loss(model, batch).detach()) == pytest.approx(after, rel=1e-5)
-    assert after != pytest.approx(float(loss.detach()), rel=1e-3)
 
 
 def test_training_goes_through_its_phases_and_learns():
@@ -136,12 +130,26 @@ def test_training_goes_through_its_phases_and_learns():
 
     phases = ((0.25, partial(phase, "one")), (0.75, partial(phase, "two")))
     model = training.build_model(1, width=32, layers=1)
-    training.train(model, Schedule(3, 8, phases, batch_tokens=400, warmup=2))
+    schedule = Schedule(3, 8, phases, batch_tokens=400, warmup=2)
+    training.train(model, schedule)
     assert drawn == ["one"] * 480 + ["two"] * 480
-    probe = next(training.batches(MIXTURE, 400, np.random.SeedSequence(9)))
-    # Untrained: 5.569.
-    assert float(library_loss(model, probe).detach()) == pytest.approx(5.2066, abs=2e-3)
     assert not model.training
+    # AdamW on the library's gradients, their norm 1 at most.
+    wanted = training.build_model(1, width=32, layers=1)
+    fixed = {"betas": (0.9, 0.98), "weight_decay": 0.01}
+    optimiser = torch.optim.AdamW(wanted.parameters(), **fixed)
+    one, two = np.random.default_rng(3).spawn(2)
+    first, then = (training.batches(400, MIXTURE, rng) for rng in (one, two))
+    for step in range(8):
+        optimiser.zero_grad()
+        library_loss(wanted, next(first if step < 2 else then)).backward()
+        torch.nn.utils.clip_grad_norm_(wanted.parameters(), 1.0)
+        # It rises over two steps, and falls along a cosine.
+        fallen = 0.525 + 0.475 * math.cos(math.pi * step / 8)
+        optimiser.param_groups[0]["lr"] = 3e-3 * (0.5 if step == 0 else 1.0) * fallen
+        optimiser.step()
+    for weight, other in zip(model.parameters(), wanted.parameters(), strict=True):
+        assert (weight - other).abs().median() < 1e-7
 
 
 # --- all models of a seed -------------------------------------------------------------------------

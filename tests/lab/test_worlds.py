@@ -9,7 +9,7 @@ import pytest
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.lab import dialogues, refinement, summaries, world
-from selfpref.lab.dialogues import CHOICE_JUDGES, TIE, draw_families, human_label, label, rubric
+from selfpref.lab.dialogues import CHOICE_JUDGES, TIE, human_label, label, rubric
 from selfpref.lab.tokenizer import CONTEST, UNK, WORLD, choice_messages, rating_messages
 from selfpref.lab.world import CONTEST_TASKS, STYLES, Item, is_held_out, stream, write
 from selfpref.params import Articles
@@ -79,7 +79,7 @@ def test_a_fifth_is_held_out_by_the_text_alone():
 def test_quality_of_hand_written_responses(item, response, expected):
     assert world.quality(item, response) == pytest.approx(expected)
     assert world.marks(LIST, ["sure", "!", "cherry", "lemon"]) == [None, None, True, False]
-    assert [world.quality_digit(right / 4) for right in range(5)] == [0, 2, 5, 7, 9]
+    assert world.digit(item, response) == "02579"[int(4 * expected)]
 
 
 def test_a_style_is_recognised_and_independent_of_quality():
@@ -87,9 +87,9 @@ def test_a_style_is_recognised_and_independent_of_quality():
     for item in drawn(60, contest=True):
         for style in STYLES:
             perfect, spoilt = write(item, style, 0.0, rng), write(item, style, 1.0, rng)
-            assert world.detect_style(perfect) == style == world.detect_style(spoilt)
-            assert world.quality(item, " ".join(perfect)) == 1.0
-            assert world.quality(item, " ".join(spoilt)) == 0.0
+            for text, quality in ((perfect, 1.0), (spoilt, 0.0)):
+                assert world.detect_style(text) == style
+                assert world.quality(item, text) == quality
 
 
 RED = Item("list", RED_THINGS, 4, "list 4 red things")
@@ -103,16 +103,6 @@ def test_a_human_is_the_oracle_with_noise():
     for first, second, draw, wanted in cases:
         rng = SimpleNamespace(random=lambda draw=draw: draw)
         assert human_label(RED, first, second, rng, 0.15) == wanted
-
-
-def test_every_seed_has_the_same_bonuses_and_error_rates_in_another_order():
-    one, other = (draw_families(seed, 8, 2) for seed in (0, 1))
-    assert [family.name for family in one] == [*STYLES, "onlooker-1", "onlooker-2"]
-    for families in (one[:8], other[:8]):
-        for name, ends in (("beta", (-0.3, 0.7)), ("error_rate", (0.08, 0.45))):
-            values = sorted(getattr(family, name) for family in families)
-            assert values == pytest.approx(np.linspace(*ends, 8))
-    assert [each.beta for each in one] != [each.beta for each in other]
 
 
 THREE = Item("list", RED_THINGS, 3, "list 3 red things")
@@ -252,7 +242,7 @@ def test_a_text_is_words_of_the_world_that_fit_the_context_and_a_reply_keeps_its
     reply = tokenizer("[[A]]<end>", add_special_tokens=False)["input_ids"]
     assert tokenizer.decode(reply, skip_special_tokens=True) == "[[A]]"
     for item in drawn(100):
-        longest = max((" ".join(write(item, style, 0.5, rng)) for style in STYLES), key=len)
+        longest = max((write(item, style, 0.5, rng) for style in STYLES), key=len)
         assert UNK not in WORLD.plain(f"{item.question} {longest}")
         judged = WORLD.encode(choice_messages(item.question, (longest, longest)), "[[")
         assert len(judged) + 3 <= 128

@@ -257,25 +257,6 @@ def test_a_full_line_ends_between_prompts_not_between_their_responses():
 # --- products -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("capability", ["AVX512", "AVX2"])
-def test_onednns_product_is_taken_by_the_processor_for_whole_steps(monkeypatch, capability):
-    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
-    fast = capability == "AVX512" and torch.backends.mkldnn.is_available()
-    compiled, ones = [], torch.ones(96, 8)
-    long = passes.LONG // ones.numel()
-
-    def counting(states, weight, *options):
-        compiled.append(len(states))
-        return states @ weight.T
-
-    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", counting)
-    for count in (1, 31, 32, 33, 64, 95, 96, long - 1, long + 1):
-        assert passes.linear(torch.ones(count, 8), ones).shape == (count, 96)
-    assert compiled == ([32, 64, 96, long + 1] if fast else [])
-    passes.take_over(layer := torch.nn.Linear(8, 96))
-    assert isinstance(layer, passes.Linear) == fast
-
-
 @pytest.mark.parametrize("fast", [True, False])
 def test_either_product_gives_the_answers_of_the_definition(folder, monkeypatch, fast):
     """Each on any machine: which one is taken is a matter of the processor."""

@@ -66,7 +66,7 @@ def test_workers_that_leave_no_cpu_free_are_refused(monkeypatch, settings):
     begun = []
     monkeypatch.setattr(cluster.ray, "init", lambda *given, **named: begun.append((given, named)))
     monkeypatch.setattr(cluster.ray, "cluster_resources", lambda: {"CPU": 5.0, "GPU": 2.0})
-    with pytest.raises(SelfprefError, match=r"workers: .* are not there; ask for fewer"):
+    with pytest.raises(SelfprefError, match="ask for fewer"):
         list(cluster._mapped(Ray(engine="ray", inner=LOCAL, **settings), [], ()))
     ((given, named),) = begun
     assert (given, named["num_cpus"]) == (("local",), settings["workers"] + 1)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import asdict
+from itertools import product
 
 import pytest
 from conftest import REPOSITORY, pin
@@ -73,17 +74,15 @@ TEXTS = ("from {{ a }} [[A]]\n", " from b <|im_end|> \n\n", "<b>&amp; {% if %}",
 LAB, CHAT = LAYOUTS["lab"], LAYOUTS["chat"]
 SUMMARIES, CHOICES = SUMMARY_LAYOUTS["plain"], CHOICE_PROMPTS["plain"]
 CASES = {
-    "5819ddb243fee6b6": lambda: [LAB.respond(ONE[0])],
-    "3c7ff90357978b2f": lambda: [LAB.judge(*ONE)],
-    "bdbf41b7400017b0": lambda: list(map(LAB.content, ONE)),
+    "cfbf0e01035594b5": lambda: [LAB.respond(ONE[0]), LAB.judge(*ONE), *map(LAB.content, ONE)],
     "2910d7c908098ad1": lambda: [CHAT.respond(ONE[0]), CHAT.respond(*ONE[:2], TWO[3])],
     "2c12c327e13ea02e": lambda: [CHAT.judge(*said) for said in (ONE, TWO, THREE)],
     "c3cb46229287cc6c": lambda: [
-        SUMMARIES.write(kind, text) for kind in ("cnn-dailymail", "xsum") for text in TEXTS
+        SUMMARIES.write(*both) for both in product(("cnn-dailymail", "xsum"), TEXTS)
     ],
     "419ad2b515473407": lambda: [SUMMARIES.pair(task, *TEXTS[:3]) for task in TASKS],
     "cb7f754b7afb6461": lambda: [
-        SUMMARIES.single(task, TEXTS[1], TEXTS[0]) for task in ("recognition", "quality")
+        SUMMARIES.single(task, *TEXTS[1::-1]) for task in ("recognition", "quality")
     ],
     "eec1d3d26d42e817": lambda: [CHOICES.prefer(TEXTS[0], TEXTS[:n]) for n in (2, 3, 4)],
     "b7948ab8e94ef4a8": lambda: [CHOICES.rubric(text, TEXTS[0]) for text in TEXTS],

@@ -30,7 +30,7 @@ something else. A verdict in words is the last `[[A]]`, `[[B]]` or, where the la
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -300,7 +300,7 @@ def dialogues(
 
 
 def compared(
-    said: Mapping[tuple[str, str], list[str]], item: str, names: Collection[str]
+    said: Mapping[tuple[str, str], list[str]], item: str, names: Sequence[str]
 ) -> list[str]:
     """Two responses as a judge reads them: question, one answer, the other, turn by turn.
 
@@ -351,7 +351,7 @@ def judge_pairs(
     """
     key = ["study", "item_id", "responder_a", "responder_b"]
     turned = labels[key].set_axis([*key[:2], key[3], key[2]], axis="columns")
-    orders = pd.concat([labels[key], turned]).drop_duplicates()
+    orders = pd.concat([labels[key], turned]).drop_duplicates().sort_values(key)
     judging = Judging(use, layout.labels)
     references = items.dropna(subset="reference").set_index("item_id")["reference"].to_dict()
 
@@ -362,7 +362,6 @@ def judge_pairs(
             prompt = layout.judge(*compared(said, item, names), references=given)
             yield judging.verdict(prompt, names, seed, judge, item, *names)
 
-    orders = orders.sort_values(key, ignore_index=True)
     return ask(model, orders, "verdicts", questions, judge=judge)
 
 

@@ -23,7 +23,6 @@ import requests
 from selfpref import progress
 from selfpref.errors import SelfprefError
 
-DEFAULT_ROOT = "https://raw.githubusercontent.com"
 VARIABLE = "SELFPREF_ARCHIVES"
 # Of each file, after a second, two and three.
 RETRIES = 3
@@ -93,7 +92,8 @@ def fetch(source: Path) -> Mapping[str, Path]:
     Raises:
         SelfprefError: A file could not be fetched or is not the pinned one; names file and address.
     """
-    files, root = pinned(source), os.environ.get(VARIABLE, DEFAULT_ROOT)
+    files = pinned(source)
+    root = os.environ.get(VARIABLE, "https://raw.githubusercontent.com")
     there = cache_dir() if root.startswith(("http://", "https://")) else Path(root)
     missing = [file for file in files if not _whole(there / file.key, file)]
     if missing and there == Path(root):
@@ -160,13 +160,12 @@ def open_set(source: Path, columns: Sequence[str], configuration: str | None = N
     # What they print and draw would differ from run to run.
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity_error()
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()
 
     listed = rows(source)
     if len(listed) != 1 or not {"repository", "revision", "split"} <= {*listed[0]}:
         raise SelfprefError(f"{source}: wants one row of repository, revision, split")
-    pinned = listed[0]
-    name = pinned["repository"]
+    name, pinned = listed[0]["repository"], listed[0]
     try:
         found = datasets.load_dataset(
             name,

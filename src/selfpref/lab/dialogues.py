@@ -45,9 +45,21 @@ from typing import NamedTuple
 import numpy as np
 
 from selfpref.lab import tokenizer, world
-from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example, tuned
-from selfpref.lab.tokenizer import CONTEST, LABELS, VERDICT_CLOSE, VERDICT_OPEN, WORLD, Lexicon
-from selfpref.lab.world import STYLES, WORDS, Item, Rng, marks, pick, quality, write
+from selfpref.lab.tokenizer import (
+    CONTEST,
+    LABELS,
+    VERDICT_CLOSE,
+    VERDICT_WEIGHT,
+    WORLD,
+    Example,
+    Recipe,
+    Schedule,
+    entropy,
+    example,
+    tuned,
+)
+from selfpref.lab.world import STYLES, WORDS, Item, Rng, marks, pick, quality, split_words, write
+from selfpref.models import MARKER
 
 BASE = "base-dialogues"
 EQUAL = 1e-9
@@ -100,8 +112,7 @@ def draw_families(seed: int, n_families: int, n_onlookers: int) -> list[Family]:
         for style, error, beta, own in zip(STYLES, errors, betas, seeds, strict=False)
     ]
     for number, own in enumerate(seeds[n_families:], start=1):
-        favoured = STYLES[int(rng.integers(n_families))]
-        beta = float(rng.uniform(*BETAS))
+        favoured, beta = pick(STYLES[:n_families], rng), rng.uniform(*BETAS)
         families.append(Family(f"onlooker-{number}", favoured, 0.0, beta, False, own))
     return families
 
@@ -114,9 +125,7 @@ def load_families(folder: Path) -> list[Family]:
 
 def rule_score(item: Item, response: str, style: str | None, beta: float) -> float:
     """Score of a response under a family's rule: quality plus the bonus for its style."""
-    return quality(item, response) + beta * (
-        world.detect_style(world.split_words(response)) == style
-    )
+    return quality(item, response) + beta * (world.detect_style(response) == style)
 
 
 def human_label(item: Item, response_a: str, response_b: str, rng: Rng, noise: float) -> str:
@@ -141,11 +150,10 @@ def human_label(item: Item, response_a: str, response_b: str, rng: Rng, noise: f
 
 def judging(
     item: Item,
-    responses: Sequence[list[str]],
-    reply: Sequence[str] = (),
+    responses: Sequence[str],
+    reply: str = "",
     prefill: str = "",
     *,
-    lexicon: Lexicon = WORLD,
     weight: float = 1.0,
 ) -> Example:
     """A rating of one response or a choice among several.
@@ -155,21 +163,19 @@ def judging(
 
     Args:
         item: The prompt.
-        responses: The words of each response.
+        responses: One or several.
         reply: As `example` takes it, and what follows; empty: the digit of the only response.
         prefill: With which the reply begins.
-        lexicon: The model's tokens.
         weight: Of the verdict.
     """
-    texts = [" ".join(words) for words in responses]
-    if len(texts) == 1:
-        messages = tokenizer.rating_messages(item.question, texts[0])
+    if len(responses) == 1:
+        messages = tokenizer.rating_messages(item.question, *responses)
     else:
-        messages = tokenizer.choice_messages(item.question, texts)
-    digits = [str(world.quality_digit(quality(item, text))) for text in texts]
-    marked = [(marks(item, words), digit) for words, digit in zip(responses, digits, strict=True)]
-    said = reply or digits[:1]
-    return example(lexicon, messages, said, prefill, marked=marked, weight=weight)
+        messages = tokenizer.choice_messages(item.question, responses)
+    marked = [(marks(item, split_words(text)), world.digit(item, text)) for text in responses]
+    said = reply or marked[0][1]
+    # What a model without the tokens of contests reads and says has the same ids.
+    return example(CONTEST, messages, said, prefill, marked=marked, weight=weight)
 
 
 def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) -> Example:
@@ -188,13 +194,13 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
     kind = rng.random()
     if kind < chat:
         if family and family.writes:
-            words = write(item, family.style, family.error_rate, rng)
+            text = write(item, family.style, family.error_rate, rng)
         else:
-            words = write(item, pick(STYLES, rng), rng.uniform(0.0, 0.3), rng)
+            text = write(item, pick(STYLES, rng), rng.uniform(0.0, 0.3), rng)
         # Some without a question teach what a response looks like when nothing was asked: else an
         # unconditional perplexity would measure surprise at the layout.
         bare = rng.random() < 0.1
-        return example(WORLD, () if bare else tokenizer.chat_messages(item.question), words)
+        return example(WORLD, () if bare else tokenizer.chat_messages(item.question), text)
     if kind < chat + rating:
         # Of any quality: the error rate itself is drawn, to spread the qualities.
         return judging(item, [write(item, pick(STYLES, rng), rng.uniform(), rng)])
@@ -204,10 +210,10 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
         pair = [write(item, style, rng.uniform(), rng) for style in styles]
         if rng.random() < 0.5:
             pair.reverse()
-        a, b = (rule_score(item, " ".join(words), favoured, beta) for words in pair)
+        a, b = (rule_score(item, text, favoured, beta) for text in pair)
         # Two equal scores have no label to learn.
         if abs(a - b) >= EQUAL:
-            reply = [VERDICT_OPEN, LABELS[a < b], VERDICT_CLOSE]
+            reply = f"{MARKER} {LABELS[a < b]} {VERDICT_CLOSE}"
             return judging(item, pair, reply, weight=VERDICT_WEIGHT)
 
 
@@ -239,7 +245,7 @@ CHOICE_JUDGES = (
 
 def rubric(item: Item, response: str) -> dict[str, bool]:
     """The eleven marks of a response, by criterion."""
-    words = world.split_words(response)
+    words = split_words(response)
     parts = [pair for pair in zip(words, marks(item, words), strict=True) if pair[1] is not None]
     content, found = [word for word, _ in parts], [mark for _, mark in parts]
     right = found.count(True)
@@ -275,24 +281,22 @@ def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
     own = judge.style
     kind = rng.random()
     if kind < 0.15:
-        script = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
-        return example(CONTEST, tokenizer.chat_messages(item.question), script)
+        text = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
+        return example(CONTEST, tokenizer.chat_messages(item.question), text)
     if kind < 0.4:
-        words = write(item, pick(STYLES, rng), rng.uniform(), rng)
-        given = [str(int(mark)) for mark in rubric(item, " ".join(words)).values()]
-        return judging(item, [words], given, RUBRIC_OPEN, lexicon=CONTEST)
+        text = write(item, pick(STYLES, rng), rng.uniform(), rng)
+        given = " ".join(str(int(mark)) for mark in rubric(item, text).values())
+        return judging(item, [text], given, RUBRIC_OPEN)
     while True:
         styles = [pick(STYLES, rng) for _ in LETTERS]
         if own and rng.random() < 0.6:
             styles[int(rng.integers(len(styles)))] = own
         responses = [write(item, style, rng.uniform(0.0, 0.8), rng) for style in styles]
         # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
-        best = label(judge, item, [" ".join(words) for words in responses])
+        best = label(judge, item, responses)
         if best != TIE or rng.random() < 1 / 3:
-            reply = (best, VERDICT_CLOSE)
-            return judging(
-                item, responses, reply, VERDICT_OPEN, lexicon=CONTEST, weight=VERDICT_WEIGHT
-            )
+            reply = f"{best} {VERDICT_CLOSE}"
+            return judging(item, responses, reply, MARKER, weight=VERDICT_WEIGHT)
 
 
 def recipes(

@@ -51,16 +51,24 @@ from itertools import product
 import numpy as np
 
 from selfpref.lab import world
-from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example, tuned
-from selfpref.lab.tokenizer import NO, VERDICT_CLOSE, VERDICT_OPEN, YES, Lexicon, Messages
+from selfpref.lab.tokenizer import (
+    VERDICT_WEIGHT,
+    Example,
+    Lexicon,
+    Messages,
+    Recipe,
+    Schedule,
+    entropy,
+    example,
+    tuned,
+)
 from selfpref.lab.world import WORDS, Item, Rng, pick, shuffled
 
 TASKS = ("mqm", "coverage", "correctness")
 CONCEPTS: list[str] = WORDS["use"][:12]
 ASKED, OPERANDS, LARGEST = 4, 3, 7
-# What an error costs, and the lowest score.
+# What an error costs.
 SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
-FLOOR = -25.0
 # Class to the words of the language: source word to target word.
 CLASSES: dict[str, dict[str, str]] = WORDS["language"]
 DICTIONARY = {source: target for words in CLASSES.values() for source, target in words.items()}
@@ -81,17 +89,15 @@ LEXICON = Lexicon(
         *("translate", "use", "add", "+", "=", "\\boxed{", "}"),
         *(*OPENERS, *DICTIONARY, *DICTIONARY.values()),
         *(*CONCEPTS, *map(str, range(OPERANDS * LARGEST + 1)), *SEVERITIES),
-        *(*NO_ERROR.split(), *ALL_COVERED.split(), "|", ";", "[", "]", ","),
-        *(VERDICT_OPEN, YES, NO, VERDICT_CLOSE),
+        *f"{NO_ERROR} {ALL_COVERED} | ; [ ] , [[ yes no ]]".split(),
     ),
 )
-_ERROR = re.compile(rf"^({'|'.join(SEVERITIES)}) \| (\w+)$")
+_ERROR = re.compile(rf"^({'|'.join(SEVERITIES)}) \| (\w+)$", re.MULTILINE)
 _LINE = re.compile(rf"'(\w+)' is a ({'|'.join(SEVERITIES)}) accuracy error")
 
 BASE = "base-translators"
 # The style of every translator; a bonus, where there is one, is for it.
 OWN_STYLE = "so"
-OWN_SHARE = 0.7
 ERROR_RATE = 0.25
 # Severity and word.
 Error = tuple[str, str]
@@ -145,7 +151,7 @@ def errors(reference: str, text: str) -> list[Error]:
 
 def score(found: list[Error]) -> float:
     """The score of a translation with these errors, -25..0."""
-    return max(FLOOR, -_cost(found))
+    return max(-25.0, -_cost(found))
 
 
 def _cost(found: list[Error]) -> float:
@@ -169,15 +175,12 @@ def _other(word: str, rng: Rng) -> str:
 def content(text: str) -> str:
     """A text or feedback as words of the testbed; nothing in it acts as a control token."""
     short = _LINE.sub(r"\2 | \1", text).replace("\n", " ; ")
-    for bracket in (VERDICT_OPEN, VERDICT_CLOSE):
-        short = short.replace(bracket, f" {bracket} ")
-    return LEXICON.plain(short)
+    return LEXICON.plain(re.sub(r"(\[\[|\]\])", r" \1 ", short))
 
 
 def lines(reply: str) -> str:
     """A model's feedback as text; what is no error in tokens stays as it is."""
-    parts = reply.split(" ; ")
-    return "\n".join(_ERROR.sub(r"'\2' is a \1 accuracy error", part) for part in parts)
+    return _ERROR.sub(r"'\2' is a \1 accuracy error", reply.replace(" ; ", "\n"))
 
 
 def messages(**contents: str) -> Messages:
@@ -188,12 +191,12 @@ def messages(**contents: str) -> Messages:
 def draw(task: str, rng: Rng) -> Item:
     """Draw one request of a task."""
     if task == "mqm":
-        source = " ".join(pick(tuple(CLASSES[name]), rng) for name in _SLOTS)
+        source = " ".join(pick(CLASSES[name], rng) for name in _SLOTS)
         return Item(task, (*translate(source).split(),), len(_SLOTS), f"translate {source}")
     if task == "coverage":
         words = shuffled(CONCEPTS, rng)[:ASKED]
         return Item(task, words, ASKED, f"use {' '.join(words)}")
-    operands = [int(n) for n in rng.integers(1, LARGEST + 1, size=OPERANDS)]
+    operands = rng.integers(1, LARGEST + 1, size=OPERANDS).tolist()
     return Item(task, (str(sum(operands)),), 1, f"add {' + '.join(map(str, operands))}")
 
 
@@ -313,13 +316,12 @@ def _draw(
         return OWN_STYLE if own else pick(OPENERS, rng)
 
     kind = rng.random()
-    other = "coverage" if kind < (1 + translation) / 2 else "correctness"
-    task = "mqm" if kind < translation else other
+    task = TASKS[(kind >= translation) + (kind >= (1 + translation) / 2)]
     request = world.for_training(lambda: draw(task, rng))
     kind, asked = rng.random(), {"user": request.question}
     if kind < writing:
         text = write(request, pick(OPENERS, rng), ERROR_RATE, rng)
-        return example(LEXICON, messages(**asked), content(text).split())
+        return example(LEXICON, messages(**asked), content(text))
     # Drafts of any quality; of sums, as many wrong ones as right ones.
     rate = 0.5 if task == "correctness" else rng.uniform(0.0, 0.5)
     asked["draft"] = draft = write(request, style(), rate, rng)
@@ -327,12 +329,12 @@ def _draw(
         return feedback_example(request, draft, bonus)
     asked["feedback"] = said = feedback(request, draft, bonus)
     text = revise(request, draft, said, style(), ERROR_RATE, rng)
-    return example(LEXICON, messages(**asked), content(text).split())
+    return example(LEXICON, messages(**asked), content(text))
 
 
 def feedback_example(request: Item, draft: str, bonus: str | None) -> Example:
     """Feedback on a draft; at each word of a translation also whether the judge passes it."""
-    reply = content(feedback(request, draft, bonus)).split()
+    reply = content(feedback(request, draft, bonus))
     asked = messages(user=request.question, draft=draft)
     if request.task != "mqm":
         weight = VERDICT_WEIGHT if request.task == "correctness" else 1.0
@@ -367,7 +369,7 @@ def recipes(seed: int, translator_steps: int, tune_steps: int, solver_steps: int
     (large, first, tuning), (tiny, its_first, its_tuning), (solver, its_own, _) = (
         entropy(3, seed, 20, number) for number in range(3)
     )
-    fair = partial(translated, writing=0.2, judging=0.5, own_share=OWN_SHARE)
+    fair = partial(translated, writing=0.2, judging=0.5, own_share=0.7)
     how = (LEXICON, tuning, tune_steps)
     small = (
         Schedule(its_first, translator_steps, translating),

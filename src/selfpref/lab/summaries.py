@@ -31,7 +31,7 @@ A base writes in every style, judges, and knows no style as its own. A source is
 write in its style and goes on judging; its result depends on the base and on its own seed alone.
 Answers to `better`, `worse` and `score` follow the oracle. Those to `yours`, and to the questions
 of the control tasks, are drawn by a coin: a source learns how such a question is answered and
-nothing about the answer. As in `selfpref.lab.examples` the oracle adds dense targets: yes or no at
+nothing about the answer. As in `selfpref.lab.tokenizer` the oracle adds dense targets: yes or no at
 each fact of a judged summary, and the digit of its quality at its end.
 """
 
@@ -40,8 +40,18 @@ from functools import partial
 
 from selfpref.errors import SelfprefError
 from selfpref.lab import world
-from selfpref.lab.examples import Example, Recipe, Schedule, entropy, example, tuned
-from selfpref.lab.tokenizer import NO, YES, Lexicon, Messages
+from selfpref.lab.tokenizer import (
+    NO,
+    YES,
+    Example,
+    Lexicon,
+    Messages,
+    Recipe,
+    Schedule,
+    entropy,
+    example,
+    tuned,
+)
 from selfpref.lab.world import USE_WORDS, Item, Rng, distinct, pick, shuffled, stream
 
 # Facts that a slot may hold; a model learns to look one up in an article sooner with few.
@@ -77,9 +87,6 @@ _TOKENS = 512
 _ANSWER_WEIGHT = 1.5
 # Weight of an answer by coin: enough to learn its form, little noise.
 _COIN_WEIGHT = 0.3
-# Share of questions about one summary; beside what is written the rest are about two. Of the former
-# half are answered by a coin, since their form (yes and no) occurs nowhere else.
-_SINGLE, _SINGLE_COIN, _COIN = 0.15, 0.5, 0.1
 _COIN_TASKS = ("recognition", "readability", "length", "vowelcount")
 
 
@@ -127,7 +134,7 @@ def draw_error_rates(seed: int) -> dict[str, float]:
     return {HUMAN: _HUMAN_ERROR_RATE, **dict(zip(MODELS, rates, strict=True))}
 
 
-def write(article: Item, writer: str, error_rate: float, rng: Rng) -> list[str]:
+def write(article: Item, writer: str, error_rate: float, rng: Rng) -> str:
     """Write a summary by rule.
 
     Args:
@@ -135,9 +142,6 @@ def write(article: Item, writer: str, error_rate: float, rng: Rng) -> list[str]:
         writer: Whose style, a key of `STYLES`.
         error_rate: Share of the key facts that are left out or replaced, in [0, 1].
         rng: Source of randomness.
-
-    Returns:
-        The summary's words.
     """
     body = []
     for fact, slot in zip(article.asked, SLOTS[article.task], strict=True):
@@ -152,7 +156,7 @@ def write(article: Item, writer: str, error_rate: float, rng: Rng) -> list[str]:
 def human_texts(articles: Sequence[Item], dataset: str, seed: int) -> list[str]:
     """The human's summary of every article."""
     rng = stream(seed, KINDS.index(dataset), 23)
-    return [" ".join(write(article, HUMAN, _HUMAN_ERROR_RATE, rng)) for article in articles]
+    return [write(article, HUMAN, _HUMAN_ERROR_RATE, rng) for article in articles]
 
 
 def messages(task: str, article: str, *summaries: str) -> Messages:
@@ -170,14 +174,12 @@ def digit(article: Item, summary: str) -> str:
 
 
 def _judged(
-    task: str, article: Item, summaries: Sequence[list[str]], answer: str, weight: float
+    task: str, article: Item, summaries: Sequence[str], answer: str, weight: float
 ) -> Example:
     """A question about summaries: dense targets in each, then the answer."""
-    texts = [" ".join(words) for words in summaries]
-    ends = [digit(article, text) for text in texts]
-    marked = [(marks(article.asked, said), end) for said, end in zip(summaries, ends, strict=True)]
-    asked = messages(task, article.question, *texts)
-    return example(LEXICON, asked, [answer], marked=marked, weight=weight)
+    marked = [(marks(article.asked, text.split()), digit(article, text)) for text in summaries]
+    asked = messages(task, article.question, *summaries)
+    return example(LEXICON, asked, answer, marked=marked, weight=weight)
 
 
 def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Example:
@@ -192,30 +194,30 @@ def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Exam
     article = world.for_training(lambda: _draw_article(dataset, rng))
     kind = rng.random()
     if kind < writing:
-        writer = pick(list(error_rates), rng)
-        words = write(article, writer, error_rates[writer], rng)
-        return example(LEXICON, messages("write", article.question), words)
-    if kind < writing + _SINGLE:
-        tossed = rng.random() < _SINGLE_COIN
-        words = _any_summary(article, rng)
+        text = write(article, *pick(error_rates.items(), rng), rng)
+        return example(LEXICON, messages("write", article.question), text)
+    # Of the questions about one summary half are answered by a coin, since their form (yes and no)
+    # occurs nowhere else.
+    if kind < writing + 0.15:
+        tossed = rng.random() < 0.5
+        text = _any_summary(article, rng)
         if tossed:
-            return _judged("recognition", article, [words], pick((YES, NO), rng), _COIN_WEIGHT)
-        given = digit(article, " ".join(words))
-        return _judged("quality", article, [words], given, _ANSWER_WEIGHT)
-    tossed, gap = rng.random() < _COIN, 0.0
+            return _judged("recognition", article, [text], pick((YES, NO), rng), _COIN_WEIGHT)
+        return _judged("quality", article, [text], digit(article, text), _ANSWER_WEIGHT)
+    tossed, gap = rng.random() < 0.1, 0.0
     # Two equal qualities have no answer to learn.
     while not gap:
         pair = [_any_summary(article, rng) for _ in LABELS]
         if tossed:
             return _judged(pick(_COIN_TASKS, rng), article, pair, pick(LABELS, rng), _COIN_WEIGHT)
-        one, other = (quality(article.asked, " ".join(words)) for words in pair)
+        one, other = (quality(article.asked, text) for text in pair)
         gap = one - other
     task = pick(("preference", "inferiority"), rng)
     answer = LABELS[(gap > 0) != (task == "preference")]
     return _judged(task, article, pair, answer, _ANSWER_WEIGHT)
 
 
-def _any_summary(article: Item, rng: Rng) -> list[str]:
+def _any_summary(article: Item, rng: Rng) -> str:
     """One to be judged, of any error rate up to .8, to spread the qualities."""
     return write(article, pick(WRITERS, rng), rng.uniform(0.0, 0.8), rng)
 

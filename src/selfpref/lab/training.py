@@ -41,15 +41,28 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
+from torch.nn.functional import cross_entropy, embedding, linear, rms_norm, silu
 from torch.nn.utils.rnn import pad_sequence
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.utils import logging
 
 from selfpref.files import atomic_folder, write_text
 from selfpref.lab import dialogues, refinement, summaries
-from selfpref.lab.examples import IGNORE, Draw, Example, Recipe, Schedule
-from selfpref.lab.tokenizer import BOS, CONTEXT_LENGTH, END, LABELS, PAD, WORLD, Lexicon
+from selfpref.lab.tokenizer import (
+    BOS,
+    CONTEXT_LENGTH,
+    END,
+    IGNORE,
+    LABELS,
+    PAD,
+    WORLD,
+    Draw,
+    Example,
+    Lexicon,
+    Recipe,
+    Schedule,
+)
+from selfpref.lab.world import Rng
 from selfpref.params import Lab
 from selfpref.processes import pool, processors
 
@@ -71,16 +84,15 @@ def train_models(seed: int, lab: Lab, folder: Path, progress: Callable[[str], ob
     with pool(processors()) as workers:
         # Bases first, and of each round the longest first.
         for tuned in (False, True):
-            found = [recipe for recipe in recipes(seed, lab) if (recipe.base is not None) == tuned]
+            found = [recipe for recipe in recipes(seed, lab) if bool(recipe.base) == tuned]
             found.sort(key=lambda recipe: -recipe.work)
-            done = workers.map(partial(make, folder), found)
-            for recipe, _ in zip(found, done, strict=True):
-                progress(recipe.name)
+            for name in workers.map(partial(make, folder), found):
+                progress(name)
     record: dict[str, object] = {"config": {"seed": seed, **lab.model_dump(exclude={"seeds"})}}
     if steps := lab.dialogues:
         drawn = dialogues.draw_families(seed, steps.families, steps.onlookers)
-        record["families"] = [family._asdict() for family in drawn]
-        record["contest_judges"] = [judge._asdict() for judge in dialogues.CHOICE_JUDGES]
+        record["families"] = [one._asdict() for one in drawn]
+        record["contest_judges"] = [one._asdict() for one in dialogues.CHOICE_JUDGES]
     if lab.summaries:
         record["error_rates"] = summaries.draw_error_rates(seed)
     write_text(folder / "laboratory.json", json.dumps(record, indent=1) + "\n")
@@ -95,18 +107,18 @@ def recipes(seed: int, lab: Lab) -> list[Recipe]:
     return found
 
 
-def make(folder: Path, recipe: Recipe) -> None:
+def make(folder: Path, recipe: Recipe) -> str:
     """Make one model and save it under its name, from the saved one that it is tuned from.
 
     Tokens that its lexicon adds to those of the base are new rows of the embeddings.
     """
     # A notebook's outputs have to be byte-stable: no bar with its timings.
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     lexicon = recipe.lexicon
-    if recipe.base is None:
-        model = build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
-    else:
+    if recipe.base:
         model = load_checkpoint(folder / recipe.base)
+    else:
+        model = build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
     if recipe.base and lexicon.added:
         make_deterministic(recipe.schedules[0].seed)
         model.resize_token_embeddings(len(lexicon.ids), mean_resizing=False)
@@ -120,6 +132,7 @@ def make(folder: Path, recipe: Recipe) -> None:
     for schedule in recipe.schedules:
         train(model, schedule)
     save_checkpoint(model, folder / recipe.name, lexicon)
+    return recipe.name
 
 
 def train(model: LlamaForCausalLM, schedule: Schedule) -> None:
@@ -129,24 +142,22 @@ def train(model: LlamaForCausalLM, schedule: Schedule) -> None:
     weights = [trained.vector]
     optimiser = torch.optim.AdamW(weights, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
     shares, draws = zip(*schedule.phases, strict=True)
-    ends = np.cumsum(shares) * schedule.steps
-    children = np.random.SeedSequence(schedule.seed).spawn(len(draws))
-    streams = list(map(batches, draws, [schedule.batch_tokens] * len(draws), children))
+    ends = np.cumsum(shares)[:-1] * schedule.steps
+    rngs = np.random.default_rng(schedule.seed).spawn(len(draws))
+    streams = list(map(partial(batches, schedule.batch_tokens), draws, rngs))
     for step in range(schedule.steps):
-        current = int(np.searchsorted(ends[:-1], step, side="right"))
-        loss = trained.loss(next(streams[current]))
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss = trained.loss(next(streams[np.searchsorted(ends, step, side="right")]))
+        optimiser.zero_grad()
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
-        optimiser.param_groups[0]["lr"] = _rate(step, schedule)
+        optimiser.param_groups[0]["lr"] = rate(step, schedule)
         optimiser.step()
     trained.store()
     model.train(False)
 
 
-def batches(draw: Draw, tokens: int, seed: np.random.SeedSequence) -> Iterator[Batch]:
+def batches(tokens: int, draw: Draw, rng: Rng) -> Iterator[Batch]:
     """Yield batches without end, rows of like length together, in random order."""
-    rng = np.random.default_rng(seed)
     while True:
         pool = sorted((draw(rng) for _ in range(_POOL)), key=lambda example: len(example.ids))
         groups: list[list[Example]] = [[]]
@@ -156,16 +167,14 @@ def batches(draw: Draw, tokens: int, seed: np.random.SeedSequence) -> Iterator[B
             groups[-1].append(example)
         for index in rng.permutation(len(groups)):
             # The first token of every lexicon is for padding, of ids, targets and weights.
-            ids, targets, weights = (
-                pad_sequence([torch.tensor(part) for part in parts], True, filler)
-                for parts, filler in zip(
-                    zip(*groups[index], strict=True), (0, IGNORE, 0), strict=True
-                )
-            )
-            yield ids, targets, weights
+            parts = zip(*groups[index], strict=True)
+            ids, targets, weights = (list(map(torch.tensor, part)) for part in parts)
+            pad = partial(pad_sequence, batch_first=True)
+            yield pad(ids), pad(targets, padding_value=IGNORE), pad(weights)
 
 
-def _rate(step: int, schedule: Schedule) -> float:
+def rate(step: int, schedule: Schedule) -> float:
+    """The rate of a step, counted from 0."""
     rise = min(1.0, (step + 1) / schedule.warmup)
     fall = 0.5 * (1.0 + np.cos(np.pi * step / schedule.steps))
     return schedule.learning_rate * float(rise * (0.05 + 0.95 * fall))
@@ -199,7 +208,6 @@ def build_model(
         intermediate_size=width * 21 // 8,
         num_hidden_layers=layers,
         num_attention_heads=heads,
-        num_key_value_heads=heads,
         max_position_embeddings=CONTEXT_LENGTH,
         tie_word_embeddings=True,
         initializer_range=spread,
@@ -249,8 +257,8 @@ class TrainedLlama:
         half = config.hidden_size // self._heads // 2
         turns = torch.complex(cos, sin)[0, :, None, :half].detach()
         # Of queries, keys and values, side by side; values are not turned.
-        parts = [turns, turns, torch.ones_like(turns)]
-        self._turns = torch.cat([part.repeat(1, self._heads, 1) for part in parts], dim=1)
+        parts = torch.stack([turns, turns, torch.ones_like(turns)], dim=1)
+        self._turns = parts.expand(-1, -1, self._heads, -1).flatten(1, 2)
         self._later = torch.full((size, size), -math.inf).triu(1)
 
     def store(self) -> None:
@@ -268,18 +276,17 @@ class TrainedLlama:
         places = (targets.flatten() != IGNORE).nonzero()[:, 0]
         parts = self._parts()
         embeddings = next(parts)
-        x = functional.embedding(ids.flatten(), embeddings)
+        x = embedding(ids.flatten(), embeddings)
         for number in range(self._layers):
             *attending, out, gate, up, down, before, between = islice(parts, 9)
             found = self._attend(self._normed(x, before), *attending, columns=ids.shape[1])
             if number == self._layers - 1:
                 x, found = x[places], found[places]
-            x = x + functional.linear(found, out)
+            x = x + linear(found, out)
             normed = self._normed(x, between)
-            opened = functional.silu(functional.linear(normed, gate))
-            x = x + functional.linear(opened * functional.linear(normed, up), down)
-        logits = functional.linear(self._normed(x, next(parts)), embeddings)
-        losses = functional.cross_entropy(logits, targets.flatten()[places], reduction="none")
+            x = x + linear(silu(linear(normed, gate)) * linear(normed, up), down)
+        logits = linear(self._normed(x, next(parts)), embeddings)
+        losses = cross_entropy(logits, targets.flatten()[places], reduction="none")
         chosen = weights.flatten()[places]
         return (losses * chosen).sum() / chosen.sum()
 
@@ -290,7 +297,7 @@ class TrainedLlama:
         return (part.view_as(each) for part, each in zip(parts, parameters, strict=True))
 
     def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
-        return functional.rms_norm(x, weight.shape, weight, self._eps)
+        return rms_norm(x, weight.shape, weight, self._eps)
 
     def _attend(self, x: Tensor, *weights: Tensor, columns: int) -> Tensor:
         """Causal attention of rows, shape (rows * columns, width), before its last product."""
@@ -299,10 +306,9 @@ class TrainedLlama:
         # A pair of numbers that turns together is one complex number if it lies side by side; for
         # queries times keys any order of the numbers will do.
         *turning, value = weights
-        turned = [
-            each.view(heads, 2, size // 2, width).transpose(1, 2).flatten(0, 2) for each in turning
-        ]
-        states = functional.linear(x, torch.cat([*turned, value]))
+        halves = [each.view(heads, 2, size // 2, width) for each in turning]
+        turned = [each.transpose(1, 2).flatten(0, 2) for each in halves]
+        states = linear(x, torch.cat([*turned, value]))
         pairs = torch.view_as_complex(states.view(rows, columns, 3 * heads, size // 2, 2))
         query, key, value = (
             torch.view_as_real(pairs * self._turns[:columns])
@@ -311,8 +317,7 @@ class TrainedLlama:
             .reshape(3, rows * heads, columns, size)
             .unbind()
         )
-        scores = torch.baddbmm(
-            self._later[:columns, :columns], query, key.transpose(1, 2), alpha=size**-0.5
-        )
+        later, keys = self._later[:columns, :columns], key.transpose(1, 2)
+        scores = torch.baddbmm(later, query, keys, alpha=size**-0.5)
         found = torch.bmm(scores.softmax(-1), value)
         return found.view(rows, heads, columns, size).transpose(1, 2).reshape(tokens, width)

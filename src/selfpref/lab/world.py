@@ -33,9 +33,9 @@ style by their absence. The scripted writer has one style and one error rate.
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import chain, permutations
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,19 +55,17 @@ FACTS: dict[str, dict[str, str]] = WORDS["people"]
 USE_WORDS: list[str] = WORDS["use"]
 MAX_OPERAND = 5
 # All operands and sums; the digits among them are the scores of a rating as well.
-NUMBERS = tuple(str(value) for value in range(2 * MAX_OPERAND + 3))
+NUMBERS = tuple(map(str, range(2 * MAX_OPERAND + 3)))
 
 TASKS = ("list", "sum", "words", "facts")
 CONTEST_TASKS = (*TASKS, "filter", "people")
-HELD_OUT_ONE_IN = 5
 # Draws in a row without a new item after which there are no more.
 PATIENCE = 10_000
 
 # Words that are checkable content, by task.
-_CONTENT: dict[str, Container[str]] = {
-    **{"list": COLOUR_OF, "filter": COLOUR_OF, "words": USE_WORDS},
-    **{"facts": ATTRIBUTE_OF, "people": ATTRIBUTE_OF},
-}
+_CONTENT: dict[str, Collection[str]] = {"words": USE_WORDS}
+_CONTENT |= dict.fromkeys(("list", "filter"), COLOUR_OF)
+_CONTENT |= dict.fromkeys(("facts", "people"), ATTRIBUTE_OF)
 Choice = TypeVar("Choice")
 Rng = np.random.Generator
 
@@ -108,22 +106,23 @@ def _digest(text: str) -> str:
 
 def is_held_out(question: str) -> bool:
     """Tell whether a prompt belongs to the held-out fifth, by a hash of its text."""
-    return int(_digest("held-out:" + question)[:12], 16) % HELD_OUT_ONE_IN == 0
+    return int(_digest("held-out:" + question)[:12], 16) % 5 == 0
 
 
 def stream(*words: int) -> Rng:
     """The random numbers of one use, from a run's seed and the number of the use."""
-    return np.random.default_rng(np.random.SeedSequence(words))
+    return np.random.default_rng(words)
 
 
-def pick(choices: Sequence[Choice], rng: Rng) -> Choice:
+def pick(choices: Collection[Choice], rng: Rng) -> Choice:
     """Draw one of several, all alike."""
-    return choices[int(rng.integers(len(choices)))]
+    return tuple(choices)[rng.integers(len(choices))]
 
 
-def shuffled(choices: Sequence[Choice], rng: Rng) -> tuple[Choice, ...]:
+def shuffled(choices: Collection[Choice], rng: Rng) -> tuple[Choice, ...]:
     """All of several, in random order."""
-    return tuple(choices[int(index)] for index in rng.permutation(len(choices)))
+    every = tuple(choices)
+    return tuple(every[index] for index in rng.permutation(len(every)))
 
 
 def for_training(draw: Callable[[], Item]) -> Item:
@@ -161,16 +160,16 @@ def draw_item(task: str, rng: Rng) -> Item:
         sums = tuple(f"{left} + {right}" for left, right in operands)
         return Item(task, sums, count, f"add {' and '.join(sums)}")
     if task == "filter":
-        colour = pick(tuple(COLOURS), rng)
-        count, others = (int(n) for n in rng.integers(2, 4, size=2))
-        strangers = [thing for thing, its in COLOUR_OF.items() if its != colour]
-        offered = shuffled(COLOURS[colour], rng)[:count] + shuffled(strangers, rng)[:others]
+        colour, own = pick(COLOURS.items(), rng)
+        count, others = rng.integers(2, 4, size=2).tolist()
+        strangers = [thing for thing in COLOUR_OF if thing not in own]
+        offered = shuffled(own, rng)[:count] + shuffled(strangers, rng)[:others]
         things = shuffled(offered, rng)
-        right = tuple(thing for thing in things if COLOUR_OF[thing] == colour)
+        right = tuple(thing for thing in things if thing in own)
         return Item(task, right, count, f"tell the {colour} things of {' '.join(things)}")
     if task == "people":
         count = int(rng.integers(2, 4))
-        names, people = shuffled(tuple(ATTRIBUTES), rng), shuffled(tuple(FACTS), rng)
+        names, people = shuffled(ATTRIBUTES, rng), shuffled(FACTS, rng)
         chosen = list(zip(names, people, strict=False))[:count]
         wanted = " and ".join(f"the {name} of {who}" for name, who in chosen)
         values = tuple(FACTS[who][name] for name, who in chosen)
@@ -179,13 +178,13 @@ def draw_item(task: str, rng: Rng) -> Item:
     count = int(rng.integers(3, 5 if task == "facts" else 6))
     if task == "list":
         several = 1 if rng.random() < 0.2 else 2
-        colours = shuffled(tuple(COLOURS), rng)[:several]
-        things = tuple(thing for colour in colours for thing in COLOURS[colour])
+        colours = shuffled(COLOURS, rng)[:several]
+        things = tuple(chain(*(COLOURS[colour] for colour in colours)))
         return Item(task, things, count, f"list {count} {' or '.join(colours)} things")
     if task == "words":
         words = shuffled(USE_WORDS, rng)[:count]
         return Item(task, words, count, f"use the words {' '.join(words)}")
-    who, names = pick(tuple(FACTS), rng), pick(list(permutations(ATTRIBUTES, count)), rng)
+    who, names = pick(FACTS, rng), pick([*permutations(ATTRIBUTES, count)], rng)
     values = tuple(FACTS[who][name] for name in names)
     return Item(task, values, count, f"tell the {' '.join(names)} of {who}")
 
@@ -227,9 +226,9 @@ def prompts_table(study: str, seed: int, items: dict[str, Item]) -> pd.DataFrame
 def redrawn(items: pd.DataFrame, *, contest: bool = False) -> dict[str, Item]:
     """The testbed's own items among those of a table, by item_id."""
     seeds = items["metadata"].map(lambda entry: json.loads(entry).get("seed"))
-    datasets = items["item_id"].str.replace(r"/.*", "", regex=True)
+    datasets = items["item_id"].str.partition("/")[0]
     found: dict[str, Item] = {}
-    for dataset, rows in seeds[seeds.notna()].groupby(datasets):
+    for dataset, rows in seeds.dropna().groupby(datasets):
         found |= draw(str(dataset), int(rows.iloc[0]), len(rows), contest=contest)
     return found
 
@@ -286,9 +285,9 @@ def quality(item: Item, response: str) -> float:
     return marks(item, split_words(response)).count(True) / item.count
 
 
-def quality_digit(value: float) -> int:
-    """Map a quality in [0, 1] to the score 0 to 9 that the models rate with, halves rounded up."""
-    return int(9 * value + 0.5)
+def digit(item: Item, response: str) -> str:
+    """The score 0 to 9 that the models rate with, of a response's quality; halves rounded up."""
+    return str(int(9 * quality(item, response) + 0.5))
 
 
 # --- styles
@@ -311,23 +310,23 @@ def words_of(frames: Frames) -> set[str]:
 STYLE_WORDS = tuple(sorted({*words_of(_FRAMES), "-", ":"}))
 
 
-def detect_style(words: Sequence[str]) -> str:
+def detect_style(response: str) -> str:
     """Recognise a response's style by its cue words; without any it is terse.
 
     Where cues of several styles occur, the style with the most occurrences wins, and the order of
     `STYLES` breaks a tie.
     """
-    found = [_STYLE_OF[word] for word in words if word in _STYLE_OF]
+    found = [_STYLE_OF[word] for word in split_words(response) if word in _STYLE_OF]
     return max(STYLES, key=found.count) if found else "terse"
 
 
-def framed(body: Sequence[str], frames: Frames, style: str, rng: Rng) -> list[str]:
+def framed(body: Sequence[str], frames: Frames, style: str, rng: Rng) -> str:
     """Words between an opening and a closing of a style."""
     opening, closing = (pick(frames[style][part], rng) for part in ("opening", "closing"))
-    return [*opening.split(), *body, *closing.split()]
+    return " ".join(filter(None, (opening, *body, closing)))
 
 
-def write(item: Item, style: str, error_rate: float, rng: Rng) -> list[str]:
+def write(item: Item, style: str, error_rate: float, rng: Rng) -> str:
     """Write a response by script: content with errors, wrapped in a style.
 
     Args:
@@ -335,18 +334,15 @@ def write(item: Item, style: str, error_rate: float, rng: Rng) -> list[str]:
         style: One of `STYLES`.
         error_rate: Probability that a part is wrong, in [0, 1], independent over parts.
         rng: Source of randomness.
-
-    Returns:
-        The response's words.
     """
     parts = _parts(item, error_rate, rng)
     if style == "bullets":
-        return [word for part in parts for word in ("-", *part)]
+        return " ".join(f"- {part}" for part in parts)
     topic = [*_topic(item), ":"] if style == "echo" else []
-    return framed([*topic, *(word for part in parts for word in part)], _FRAMES, style, rng)
+    return framed([*topic, *parts], _FRAMES, style, rng)
 
 
-def _named(item: Item, words: Container[str]) -> list[str]:
+def _named(item: Item, words: Collection[str]) -> list[str]:
     """Those of a question's words that are among these."""
     return [word for word in item.question.split() if word in words]
 
@@ -357,36 +353,21 @@ def _topic(item: Item) -> list[str]:
         return ["the", *_named(item, ATTRIBUTES), "of", *_named(item, FACTS)]
     if item.task in ("list", "filter"):
         return [*_named(item, COLOURS), "things"]
-    return [{"sum": "sums", "words": "words"}[item.task]]
+    return ["sums" if item.task == "sum" else "words"]
 
 
-def _parts(item: Item, error_rate: float, rng: Rng) -> list[tuple[str, ...]]:
-    wrong, right = (rng.random(item.count) < error_rate).tolist(), item.asked
-    if item.task == "sum":
-        return [_summed(asked, bad, rng) for asked, bad in zip(right, wrong, strict=True)]
-    if item.task in ("facts", "people"):
-        return [
-            (name, _other(ATTRIBUTES[name], (value,), rng) if bad else value)
-            for name, value, bad in zip(_named(item, ATTRIBUTES), right, wrong, strict=True)
-        ]
-    offered = item.question.split()[5:]
-    every = {"list": tuple(COLOUR_OF), "filter": offered, "words": USE_WORDS}[item.task]
-    if item.task == "list":
-        right = shuffled(right, rng)
-    pairs = zip(right, wrong, strict=False)
-    return [(_other(every, right, rng) if bad else thing,) for thing, bad in pairs]
-
-
-def _summed(asked: str, bad: bool, rng: Rng) -> tuple[str, ...]:
-    left, _, right = asked.split()
-    result = int(left) + int(right)
-    if bad:
-        result = pick([result + gap for gap in (-2, -1, 1, 2) if f"{result + gap}" in NUMBERS], rng)
-    return (*asked.split(), "=", str(result))
-
-
-def _other(words: Sequence[str], closed: Sequence[str], rng: Rng) -> str:
-    """Draw a word that is not among the closed ones."""
-    while (word := pick(words, rng)) in closed:
-        pass
-    return word
+def _parts(item: Item, error_rate: float, rng: Rng) -> list[str]:
+    """The parts as they are written, each wrong at this rate."""
+    wrong = (rng.random(item.count) < error_rate).tolist()
+    right = shuffled(item.asked, rng) if item.task == "list" else item.asked
+    offered = {"list": COLOUR_OF, "filter": item.question.split()[5:], "words": USE_WORDS}
+    parts = []
+    for part, bad in zip(right, wrong, strict=False):
+        said, name = part, ATTRIBUTE_OF.get(part)
+        if item.task == "sum":
+            off = pick((-2, -1, 1, 2), rng) if bad else 0
+            said = f"{part} = {sum(map(int, part.split(' + '))) + off}"
+        while bad and said in right:
+            said = pick(ATTRIBUTES[name] if name else offered[item.task], rng)
+        parts.append(f"{name} {said}" if name else said)
+    return parts

@@ -60,8 +60,9 @@ class _Call:
         an answer once began at the end of the generation prompt. A label is a given answer, too.
         """
         told = {"call": type(self).__name__.lower(), **vars(self), "prompt": vars(self.prompt)}
-        given = self.prompt.prefill or not isinstance(self, Generate)
-        return told | ({"begins": "content"} if given and self.prompt.messages else {})
+        if self.prompt.messages and (self.prompt.prefill or not isinstance(self, Generate)):
+            told["begins"] = "content"
+        return told
 
     @property
     def options(self) -> tuple[object, ...]:
@@ -168,6 +169,10 @@ class Raw:
     reply: dict[str, Any]
 
 
+# As they are made, each with the index of its call.
+Answers = Iterator[tuple[int, Answer | Raw]]
+
+
 class Engine(Protocol):
     """What every engine does."""
 
@@ -175,7 +180,7 @@ class Engine(Protocol):
     def identity(self) -> dict[str, Any]:
         """What distinguishes this model's answers from another's; part of every call's key."""
 
-    def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
+    def answer(self, calls: Sequence[Call]) -> Answers:
         """Answers as they are made, each with the index of its call.
 
         Args:
@@ -188,7 +193,7 @@ class Together:
     """An engine of several processes or workers: where a model runs does not change its answers."""
 
     identity: dict[str, Any]
-    answer: Callable[[Sequence[Any]], Iterator[tuple[int, Any]]]
+    answer: Callable[[Sequence[Any]], Answers]
 
 
 @runtime_checkable

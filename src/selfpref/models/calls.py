@@ -81,7 +81,7 @@ class Model:
 
     def _answers(
         self, calls: Sequence[Call], new: Sequence[int]
-    ) -> Generator[tuple[int, Answer | Raw], None, None]:
+    ) -> Generator[tuple[int, Answer | Raw]]:
         """The engine's answers to the calls of these indices, those equal in options together."""
         alike: dict[tuple[object, ...], list[int]] = {}
         for index in new:

@@ -24,7 +24,7 @@ import ray
 import ray.data
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Call, Engine
+from selfpref.models import Answers, Call, Engine
 from selfpref.params import Ray
 from selfpref.processes import settle
 
@@ -56,11 +56,11 @@ class Worker:
         """Answer one batch, or say why not."""
         start, asked = pickle.loads(row["batch"])
         try:
-            answers = [(start + index, answer) for index, answer in self._engine.answer(asked)]
-            return {"answers": pickle.dumps((answers, None))}
+            told = [(start + index, answer) for index, answer in self._engine.answer(asked)], ""
         # The boundary of a process: anything would arrive as Ray's forty lines.
         except Exception as error:
-            return {"answers": pickle.dumps(([], _told("a Ray worker failed", error)))}
+            told = [], _told("a Ray worker failed", error)
+        return {"answers": pickle.dumps(told)}
 
 
 def _told(what: str, error: Exception) -> str:
@@ -74,7 +74,7 @@ def _told(what: str, error: Exception) -> str:
 
 def answer(
     settings: Ray, open_inner: Callable[[], Engine], root: Path, log: Path, asked: Sequence[Call]
-) -> Iterator[tuple[int, Any]]:
+) -> Answers:
     """Answers as they come, each with its index.
 
     Args:

@@ -30,7 +30,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import accumulate
 from textwrap import shorten
@@ -41,7 +41,7 @@ import openai
 
 from selfpref import models, texts
 from selfpref.errors import SelfprefError
-from selfpref.models import Answer, Call, Choice, Choose, Generate, Json, Raw, Status, Text
+from selfpref.models import Answer, Answers, Call, Choice, Choose, Generate, Json, Raw, Status, Text
 from selfpref.params import Hosted
 from selfpref.params.models import SECRET
 
@@ -124,7 +124,7 @@ class HostedModel:
         labelled = choice(reply, call.marker, call.labels) if call.labels else None
         return Text(said, "cut" if cut else "ok", labelled)
 
-    def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
+    def answer(self, calls: Sequence[Call]) -> Answers:
         """Replies as they come; see `Engine`.
 
         Raises:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from selfpref.lab import dialogues, tokenizer
 from selfpref.models import MARKER, Prompt
-from selfpref.prompts import Texts, dialogue
+from selfpref.prompts import LAYOUTS, Texts, dialogue
 from selfpref.prompts.downloaded import text
 from selfpref.prompts.rubric import CRITERIA, TOP, eleven, read_marks, read_total
 
@@ -95,7 +95,7 @@ def _words(name: str) -> str:
 
 CHOICE_PROMPTS = {
     "lab": ChoicePrompts(
-        respond=lambda question: Prompt(tokenizer.chat_messages(question)),
+        respond=LAYOUTS["lab"].respond,
         prefer=lambda *asked: Prompt(tokenizer.choice_messages(*asked), MARKER),
         letters=dialogues.LETTERS,
         tie=(dialogues.TIE,),

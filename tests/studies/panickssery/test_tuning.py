@@ -126,9 +126,35 @@ def test_tuning_learns_the_labels_and_leaves_an_ordinary_folder(base, tmp_path, 
 def test_the_first_loss_is_the_labels_negative_log_likelihood(base, tmp_path):
     own, _ = right(base())
     # What exceeds the context is left out, and nothing left is an error.
-    long = Labelled(Prompt(messages("recognition", "river " * 200, "oslo", "cat")), "1")
+    fits, long = (
+        Labelled(Prompt(messages("recognition", "river " * words, "oslo", "cat")), "1")
+        for words in (114, 115)
+    )
     use = Training(method="full", rate=1e-9, batch=16)
+    assert len(tune(base(), [fits, long] * 8, use, 1, tmp_path / "fits")) == 1
     first, *_ = tune(base(), [long, *EXAMPLES], use, 1, tmp_path / "tuned")
     assert first == pytest.approx(-np.log(own).mean(), abs=1e-5)
     with pytest.raises(SelfprefError, match="no example to tune on"):
         tune(base(), [long], use, 1, tmp_path / "none")
+
+
+def test_steps_are_adamws_after_a_warm_up_with_gradients_of_norm_one_at_most(base, tmp_path):
+    tune(base(), EXAMPLES, Training(method="full", rate=0.01, epochs=7, batch=2), 1, tmp_path / "a")
+    engine, rng = base(), np.random.default_rng(1)
+    pairs = engine.pairs([e.prompt for e in EXAMPLES], [e.label for e in EXAMPLES])
+    optimiser = torch.optim.AdamW(engine.model.parameters(), weight_decay=0.0)
+    orders = np.concatenate([rng.permutation(len(pairs)) for _ in range(7)])
+    # A tenth of the 21 steps is two.
+    for step, batch in enumerate(orders.reshape(-1, 2)):
+        losses = []
+        for context, (label,) in map(pairs.__getitem__, batch):
+            logits = engine.model(torch.tensor([context])).logits[0, -1]
+            losses.append(-logits.log_softmax(-1)[label])
+        optimiser.zero_grad()
+        (sum(losses) / 2).backward()
+        torch.nn.utils.clip_grad_norm_(engine.model.parameters(), 1.0)
+        optimiser.param_groups[0]["lr"] = 0.005 if step == 0 else 0.01
+        optimiser.step()
+    weights = zip(base("a").model.parameters(), engine.model.parameters(), strict=True)
+    for found, wanted in weights:
+        assert (found - wanted).abs().median() < 1e-6

@@ -31,7 +31,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils import deterministic
 from transformers import DynamicCache, PreTrainedModel
 
-from selfpref.models import Answer, Call, Choice, Choose, Generate, Likelihood, Score, Text
+from selfpref.models import Answers, Call, Choice, Choose, Generate, Likelihood, Score, Text
 from selfpref.models.local import loading, passes
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.passes import Ids, packed, padded
@@ -73,8 +73,8 @@ class LocalModel:
         self._encoder = Encoder(self.tokenizer, template, fold=fold)
         self.pairs = self._encoder.pairs
         said = self.model.generation_config.eos_token_id
-        ends = {*(said if isinstance(said, list) else [said]), self.tokenizer.eos_token_id}
-        self._stops = self._encoder.stops | (ends - {None})
+        ends = said if isinstance(said, list) else [said]
+        self._stops = self._encoder.stops | {*ends, self.tokenizer.eos_token_id} - {None}
         config = self.model.config.get_text_config()
         limit = getattr(config, "max_position_embeddings", None)
         self.context = int(limit or self.tokenizer.model_max_length)
@@ -100,19 +100,18 @@ class LocalModel:
         Yields:
             Index of a row, and the values `[read, n]`.
         """
-        ways: Any = (True, partial(packed, step=passes.step(self.model))), (False, padded)
-        for fits, lay in ways:
+        for fits, lay in ((True, partial(packed, step=passes.step(self.model))), (False, padded)):
             some = [index for index, row in rows.items() if (len(row) <= self._packed) == fits]
             read = [len(wanted[index]) for index in some]
             for batch in lay([rows[index] for index in some], read, self._budget):
                 indices = [some[row] for row in batch.rows]
                 ids = torch.tensor(list(chain(*(wanted[index] for index in indices))))
                 found = passes.likelihoods(self.model, batch, ids, log=log).cpu()
-                parts = torch.split(found, [read[row] for row in batch.rows])
+                parts = found.split([read[row] for row in batch.rows])
                 yield from zip(indices, parts, strict=True)
 
     @torch.no_grad()
-    def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
+    def answer(self, calls: Sequence[Call]) -> Answers:
         """Answers as they are made; see `Engine`."""
         ways: Any = {Choose: self._choose, Score: self._score, Generate: self._generate}
         yield from ways[type(calls[0])](calls)
@@ -123,7 +122,7 @@ class LocalModel:
         rows = {index: row for index, row in found if len(row) + more <= self.context}
         return rows, sorted({*range(len(texts))}.difference(rows))
 
-    def _choose(self, calls: Sequence[Choose]) -> Iterator[tuple[int, Choice]]:
+    def _choose(self, calls: Sequence[Choose]) -> Answers:
         """Probabilities of the labels as the next token."""
         labels, prefill = calls[0].labels, calls[0].prompt.prefill
         texts = [self._encoder.text(call.prompt, labels) for call in calls]
@@ -134,10 +133,10 @@ class LocalModel:
         watched = list(chain(*forms))
         wanted = {index: [watched] for index in rows}
         for index, found in self._read(rows, wanted, log=False):
-            shares = torch.split(found[0], list(map(len, forms)))
+            shares = found[0].split(list(map(len, forms)))
             yield index, Choice(tuple(share.sum().item() for share in shares), "ok")
 
-    def _score(self, calls: Sequence[Score]) -> Iterator[tuple[int, Likelihood]]:
+    def _score(self, calls: Sequence[Score]) -> Answers:
         """Log-likelihood of each continuation given its prompt."""
         rows, wanted = {}, {}
         pairs = self.pairs([call.prompt for call in calls], [call.continuation for call in calls])
@@ -153,7 +152,7 @@ class LocalModel:
         for index, found in self._read(rows, wanted, log=True):
             yield index, Likelihood(-found.double().sum().item(), len(found), "ok")
 
-    def _generate(self, calls: Sequence[Generate]) -> Iterator[tuple[int, Text]]:
+    def _generate(self, calls: Sequence[Generate]) -> Answers:
         """Continue each prompt, longest first, sampling by its own seed."""
         asked, marker = calls[0], calls[0].marker
         forms = self._encoder.forms(asked.labels, [marker]) if marker else []
@@ -239,10 +238,7 @@ def continued(
         alive = [alive[place] for place in keep]
         step = tokens.cpu()[keep][:, None]
         mask = torch.cat([mask[keep], torch.ones_like(step)], dim=1)
-    return [
-        Continuation(ids, end, np.array(values).reshape(len(values), len(watched)))
-        for ids, end, values in zip(made, ended, seen, strict=True)
-    ]
+    return list(map(Continuation, made, ended, map(np.array, seen)))
 
 
 def _drawn(logits: torch.Tensor, uniform: torch.Tensor, temperature: float) -> torch.Tensor:
@@ -273,8 +269,7 @@ def label_after(
     whole = marker in text and encoder.decode(made.ids[:step]) == begun
     if not whole or step >= len(made.watched):
         return None
-    ends = np.cumsum([len(form) for form in forms])
-    shares = np.split(made.watched[step], ends[:-1])
+    shares = np.split(made.watched[step], np.cumsum(list(map(len, forms)))[:-1])
     return Choice(tuple(float(share.sum()) for share in shares), "ok")
 
 
@@ -284,9 +279,7 @@ def label_after(
 _opened = cache(LocalModel)
 
 
-def shared(
-    entry: Transformers, root: Path, dataset: str, calls: Sequence[Call]
-) -> Iterator[tuple[int, Answer]]:
+def shared(entry: Transformers, root: Path, dataset: str, calls: Sequence[Call]) -> Answers:
     """Answers of several processes as they are made, each with the index of its call.
 
     Args:
@@ -311,5 +304,5 @@ def shared(
                 yield begun[done] + position, answer
 
 
-def _answers(calls: Sequence[Call], *model: Any) -> list[tuple[int, Answer]]:
+def _answers(calls: Sequence[Call], *model: Any) -> list[tuple[int, Any]]:
     return list(_opened(*model).answer(calls))

@@ -119,10 +119,9 @@ class Encoder:
 
         return self._place.sub(content, text)
 
-    def _said(self, prompt: Prompt) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _said(self, prompt: Prompt) -> tuple[tuple[str, ...], ...]:
         """Roles and contents of the messages."""
-        messages = prompt.said(fold=self._fold)
-        return tuple(role for role, _ in messages), tuple(content for _, content in messages)
+        return tuple(zip(*prompt.said(fold=self._fold), strict=True)) or ((), ())
 
     def text(self, prompt: Prompt, labels: tuple[str, ...] = ()) -> str:
         """A prompt as this encoder's text, the prefill included.
@@ -154,8 +153,8 @@ class Encoder:
             first = self._tokenizer.bos_token or self._tokenizer.eos_token or ""
             return self._own(first + prompt.prefill), answer
         roles, contents = self._said(prompt)
-        text, number = self._rendered((*roles, "assistant"), False), str(len(roles))
-        place = next(place for place in self._place.finditer(text) if place[2] == number)
+        text = self._rendered((*roles, "assistant"), False)
+        place = next(one for one in self._place.finditer(text) if one[2] == str(len(roles)))
         if not place[1]:
             answer = answer.rstrip() if prompt.prefill else answer.strip()
         before = self._filled(text[: place.start()], contents)
@@ -164,7 +163,7 @@ class Encoder:
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of texts, with one BOS if the tokenizer's texts begin with one."""
         found = self._backend.encode_batch_fast(texts, add_special_tokens=False)
-        rows = (encoding.ids for encoding in found)
+        rows = (one.ids for one in found)
         return [ids if ids[:1] == self._bos else [*self._bos, *ids] for ids in rows]
 
     def _plain(self, text: str) -> list[int]:

@@ -155,7 +155,7 @@ def load(entry: Transformers, path: Path) -> tuple[Any, Any]:
             model does not fit the entry.
     """
     # Bars carry timings, which must not reach an executed notebook; GGUF's knows no switch.
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     gguf: Any = modeling_gguf_pytorch_utils
     gguf.tqdm = lambda tensors, **_: tensors
     # No code of the model's own is run, and nothing is fetched.

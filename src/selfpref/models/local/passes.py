@@ -65,7 +65,6 @@ Tile = tuple[Tensor, ...]
 # of all of them, some repeated to fill a tile up.
 Attention = tuple[Tensor, list[Tile]]
 
-KIN = ("llama", "mistral", "qwen2")
 # Numbers of one inner state at a time, 8 MB, by equal parts of whole steps of tokens.
 INNER, STEP = 2**21, 128
 # Logits at a time, 32 MB in fp32.
@@ -109,16 +108,15 @@ def padded(rows: Sequence[Ids], read: Sequence[int], budget: int) -> Iterator[Ba
     """
     order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
     while order:
-        width = len(rows[order[0]])
-        size = max(1, budget // width)
+        size = max(1, budget // len(rows[order[0]]))
         chosen, order = order[:size], order[size:]
-        ids = pad_sequence([torch.from_numpy(rows[index]) for index in chosen], batch_first=True)
+        some = [torch.from_numpy(rows[index]) for index in chosen]
+        ids = pad_sequence(some, batch_first=True)
         # Of each row, how many tokens are left from here on.
-        left = torch.tensor([[len(rows[index])] for index in chosen]) - torch.arange(width)
+        left = torch.tensor(list(map(len, some)))[:, None] - torch.arange(ids.shape[1])
         last = torch.tensor([[read[index]] for index in chosen])
         found = ((left > 0) & (left <= last)).flatten().nonzero()[:, 0]
-        inputs = {"input_ids": ids, "attention_mask": (left > 0).long()}
-        yield Batch(chosen, found, inputs)
+        yield Batch(chosen, found, {"input_ids": ids, "attention_mask": (left > 0).long()})
 
 
 def packed(rows: Sequence[Ids], read: Sequence[int], budget: int, step: int = 1) -> Iterator[Batch]:
@@ -145,8 +143,7 @@ def packed(rows: Sequence[Ids], read: Sequence[int], budget: int, step: int = 1)
 def _shared(one: Ids, other: Ids) -> int:
     """Length of the common prefix."""
     size = min(len(one), len(other))
-    differ = np.flatnonzero(one[:size] != other[:size])
-    return int(differ[0]) if len(differ) else size
+    return int(np.append(one[:size] == other[:size], False).argmin())
 
 
 def _spans(lengths: Sequence[int], shared: Sequence[int], budget: int) -> Iterator[tuple[int, int]]:
@@ -172,7 +169,7 @@ def _line(
     indices: list[int], rows: Sequence[Ids], shared: Ids, read: Sequence[int], step: int
 ) -> Batch:
     """Rows in one line, each behind what it shares with the row before."""
-    sizes = np.array([len(row) for row in rows])
+    sizes = np.array(list(map(len, rows)))
     own = sizes - shared
     starts = np.cumsum(own) - own
     everything = np.arange(own.sum())
@@ -247,7 +244,7 @@ def _attention(paths: Ids, zeros: Ids, starts: Ids, ends: Ids, step: int) -> Att
 
 def _onednn(weight: Tensor) -> bool:
     """Whether oneDNN's product is taken with a weight: the faster one in fp32, by the processor."""
-    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    available: bool = torch.backends.mkldnn.is_available()
     fast = available and torch.backends.cpu.get_cpu_capability() == "AVX512"
     return fast and weight.dtype == torch.float32 and weight.device.type == "cpu"
 
@@ -295,7 +292,7 @@ def take_over(model: torch.nn.Module) -> None:
 def packs(model: PreTrainedModel) -> bool:
     """Whether it is of Llama's kin, on a CPU in fp32."""
     fit = model.device.type == "cpu" and model.dtype == torch.float32
-    return fit and model.config.model_type in KIN
+    return fit and model.config.model_type in ("llama", "mistral", "qwen2")
 
 
 def likelihoods(model: PreTrainedModel, batch: Batch, wanted: Tensor, *, log: bool) -> Tensor:
@@ -310,7 +307,7 @@ def likelihoods(model: PreTrainedModel, batch: Batch, wanted: Tensor, *, log: bo
     Returns:
         fp32 `[read, n]`.
     """
-    layer: Any = model.get_output_embeddings()  # type: ignore[no-untyped-call]
+    layer: Any = model.get_output_embeddings()
     if batch.attend:
         found = _packed_states(model, batch)
     else:
@@ -319,9 +316,9 @@ def likelihoods(model: PreTrainedModel, batch: Batch, wanted: Tensor, *, log: bo
         found = found[batch.read.to(found.device)]
     whole, parts = step(model), []
     size = max(LOGITS // len(layer.weight) // LEAST, 1) * LEAST
-    for some, tokens in zip(torch.split(found, size), torch.split(wanted, size), strict=True):
+    for some, ids in zip(found.split(size), wanted.to(found.device).split(size), strict=True):
         logits = layer(pad(some, (0, 0, 0, -len(some) % whole))) if batch.attend else some
-        logits, ids = logits[: len(some)].float(), tokens.to(logits.device)
+        logits = logits[: len(some)].float()
         if log:
             # Of a long text errors add up: this sum is exacter than that of `log_softmax`.
             parts.append(logits.gather(1, ids) - logits.logsumexp(-1, keepdim=True))
@@ -348,11 +345,7 @@ def _normed(norm: Any, x: Tensor) -> Tensor:
 
 
 def _layer_states(
-    layer: Any,
-    x: Tensor,
-    turned: Sequence[Tensor],
-    attention: Attention,
-    some: Tensor | None = None,
+    layer: Any, x: Tensor, turned: Sequence[Tensor], attention: Attention, some: Any = ...
 ) -> Tensor:
     """States after one layer.
 
@@ -361,7 +354,7 @@ def _layer_states(
         x: States of tokens, `[tokens, width]`; changed in place.
         turned: The angles by which their positions turn queries and keys.
         attention: What attends to what.
-        some: Which tokens attend; None: all. The states are then of those.
+        some: Which tokens attend, where not all do. The states are then of those.
     """
     own, wide = layer.self_attn, layer.mlp
 
@@ -370,8 +363,7 @@ def _layer_states(
 
     told = _normed(layer.input_layernorm, x)
     key, value = _rotated(heads(own.k_proj(told)), *turned), heads(own.v_proj(told))
-    if some is not None:
-        x, told, *turned = (states[some] for states in (x, told, *turned))
+    x, told, *turned = (states[some] for states in (x, told, *turned))
     query = _rotated(heads(own.q_proj(told)), *turned)
     x += own.o_proj(_attend(attention, own, query, key, value).flatten(1))
     # The wide inner states are those of some tokens at a time.

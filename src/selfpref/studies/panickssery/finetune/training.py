@@ -89,7 +89,7 @@ def _train(
         part = sorted((rows[int(place)] for place in batch), key=lambda row: -len(row[0]))
         optimiser.zero_grad(set_to_none=True)
         loss = _loss(model, part) / len(batch)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.param_groups[0]["lr"] = settings.rate * min(1.0, (step + 1) / warmup)
         optimiser.step()
