@@ -45,6 +45,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, product
 
 import numpy as np
 import pandas as pd
@@ -98,20 +99,23 @@ def settled(votes: pd.DataFrame) -> pd.DataFrame:
     if votes.empty:
         return pd.DataFrame(columns=CHOICES)
     ok, order = votes["status"].eq("ok"), votes["candidates"].map(tuple)
-    read = votes.assign(
-        choice=votes["choice"].where(ok), failed=votes["status"].mask(ok), order=order
+    read = votes.assign(choice=votes["choice"].where(ok), failed=votes["status"].mask(ok))
+    rows = (
+        read.assign(order=order)
+        .groupby(CHOICES[:5])
+        .agg(
+            candidates=("order", lambda orders: sorted({*chain(*orders)})),
+            choice=("choice", "first"),
+            different=("choice", "nunique"),
+            failed=("failed", "first"),
+            orders=("order", "nunique"),
+        )
     )
-    rows = read.groupby(["item_id", *PLACE, "cluster", "judge"]).agg(
-        candidates=("order", lambda orders: sorted(set().union(*orders))),
-        choice=("choice", "first"),
-        different=("choice", "nunique"),
-        failed=("failed", "first"),
-        orders=("order", "nunique"),
-    )
-    unstable, failed = rows["different"].gt(1), rows["failed"]
-    rows["choice"] = rows["choice"].mask(unstable, TIE).mask(failed.notna())
-    said = np.select([unstable, rows["choice"].eq(TIE)], ["unstable", TIE], "chosen")
-    return rows.assign(outcome=failed.where(failed.notna(), said)).reset_index()[CHOICES]
+    unstable, lost = rows["different"].gt(1), rows["failed"].notna()
+    said = [lost, unstable, rows["choice"].eq(TIE)]
+    rows["outcome"] = np.select(said, [rows["failed"], "unstable", TIE], "chosen")
+    rows["choice"] = rows["choice"].mask(unstable, TIE).mask(lost)
+    return rows.reset_index()[CHOICES]
 
 
 @dataclass(frozen=True)
@@ -202,15 +206,20 @@ def counted(panel: Panel) -> pd.DataFrame:
 
     `keyed` are items with objective scores, `failed` ratings without a total.
     """
-    ratings, items = panel.tables["ratings"], panel.items["item_id"]
-    failed = items.map(ratings.loc[ratings["status"].ne("ok"), "item_id"].value_counts())
-    rows = panel.items.assign(
-        keyed=items.isin(panel.tables["truths"]["item_id"]),
-        failed=failed.fillna(0).astype(int),
+    keyed = panel.items["item_id"].isin(panel.tables["truths"]["item_id"])
+    failed = panel.tables["ratings"].query("status != 'ok'")["item_id"].value_counts()
+    rows = panel.items.assign(keyed=keyed, failed=panel.items["item_id"].map(failed))
+    counts = (
+        with_all(rows, "task")
+        .groupby(PLACE)
+        .agg(
+            items=("item_id", "size"),
+            clusters=("cluster", "nunique"),
+            keyed=("keyed", "sum"),
+            failed=("failed", "sum"),
+        )
     )
-    by = with_all(rows, "task").groupby(PLACE)
-    counts = by.agg(items=("item_id", "size"), clusters=("cluster", "nunique"))
-    return in_order(counts.join(by[["keyed", "failed"]].sum()).reset_index())
+    return in_order(counts.astype(int).reset_index())
 
 
 def models(panel: Panel) -> pd.DataFrame:
@@ -272,8 +281,10 @@ def position(panel: Panel) -> pd.DataFrame:
     """
     read, choices = _readings(panel), panel.choices
     several = choices.dropna(subset="choice").query("orders > 1")
-    moved = several.assign(quantity=CHANGED, hit=several["outcome"].eq("unstable").astype(float))
-    chosen = read[read["picked"]].assign(quantity=FIRST, hit=lambda rows: rows["first"], copies=1)
+    moved = several.assign(quantity=CHANGED, copies=0, chance=0.0)
+    moved["hit"] = moved["outcome"].eq("unstable").astype(float)
+    chosen = read[read["picked"]].assign(quantity=FIRST, copies=1)
+    chosen["hit"] = chosen["first"]
     copies = read.query("copies > 1")
     copies = copies.assign(
         quantity="earliest of " + copies["copies"].astype(str) + " copies",
@@ -281,12 +292,11 @@ def position(panel: Panel) -> pd.DataFrame:
         chance=1 / copies["copies"],
     )
     by, found = ["category", "judge", "copies", "quantity"], []
-    for scope in ({}, {"category": ALL}):
-        rows = pd.concat([chosen, copies]).assign(**scope)
+    for scope, part in product(({}, {"category": ALL}), (pd.concat([chosen, copies]), moved)):
+        rows = part.assign(**scope)
         groups = rows.groupby(by).agg(items=("item_id", "nunique"), chance=("chance", "mean"))
         shares = panel.shares(rows, by, "hit").assign(**groups.reset_index()[["items", "chance"]])
-        changed = panel.shares(moved.assign(**scope), ["category", "judge", "quantity"], "hit")
-        found += [shares.query("n > 0"), changed.assign(items=changed["n"], chance=0.0)]
+        found.append(shares.query("n > 0"))
     return pd.concat(found, ignore_index=True)[POSITION]
 
 
