@@ -65,6 +65,8 @@ TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
 VOTE, BREAK, RELEASED = "plain", "tie-break", "tie-break-released"
 ALL = "all"
 PLACE = ["category", "task"]
+# Scores are sums and ratios in floating point.
+ROUNDING = 1e-9
 CHOICES = ["item_id", *PLACE, "cluster", "judge", "candidates", "choice", "outcome", "orders"]
 FIRST, CHANGED = "first position", "changed with the order"
 POSITION = ["category", "judge", "quantity", "share", "lo", "hi", "n", "items", "chance"]
@@ -152,9 +154,9 @@ class Panel:
     def ballots(self) -> pd.DataFrame:
         """One row an item, judge and candidate (`responder`): 1 in `picked` if it was chosen.
 
-        Missing where the judge has no choice.
+        Missing where the judge has no choice. The index numbers the choices.
         """
-        rows = self.choices.explode("candidates").rename(columns={"candidates": "responder"})
+        rows = self.choices.assign(responder=self.choices["candidates"]).explode("responder")
         picked = rows["choice"].eq(rows["responder"]).astype(float)
         return rows.assign(picked=picked.mask(rows["choice"].isna()))
 
@@ -256,7 +258,7 @@ def _readings(panel: Panel) -> pd.DataFrame:
         `first`, and was the `earliest` of its copies (0 or 1); the `chance` of each.
     """
     votes = panel.verdicts.query("variant == @VOTE and order_known and status == 'ok'")
-    rows = votes.reset_index(drop=True).rename_axis("verdict").explode("candidates").reset_index()
+    rows = votes.reset_index(names="verdict").explode("candidates", ignore_index=True)
     rows = rows.rename(columns={"candidates": "responder"})
     texts = panel.tables["responses"].query("step == 0 and sample == 0")
     rows = rows.merge(texts[["item_id", "responder", "text"]], "left")
@@ -370,9 +372,9 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     # Only a release has a reading of its own.
     if rules["released"].empty:
         del rules["released"]
-    parts = []
+    rules[ALONE], parts = NOBODY, []
     for items, votes in by_category(panel.choices):
-        ends = {rule: ended(votes, calls) for rule, calls in (rules | {ALONE: NOBODY}).items()}
+        ends = {rule: ended(votes, calls) for rule, calls in rules.items()}
         for name in items["candidates"].explode().unique():
             ends[WITHOUT] = ended(votes.drop(columns=name, errors="ignore"), NOBODY)
             part = pd.concat(ends, names=["rule"]).reset_index().assign(responder=name)
@@ -435,9 +437,8 @@ def agreement(panel: Panel) -> pd.DataFrame:
         values = counts.assign(agreed=agreed, rows=1.0)
         kappa = panel.bootstrap.estimate(values, clusters, fleiss, "agreement", *map(str, key))
         same = share_interval(agreed.eq(1).astype(float), clusters, panel.bootstrap.level)
-        row = dict(zip(PLACE, key, strict=True)) | {"judges": judges, "n": len(complete)}
-        row |= kappa.columns("kappa") | same.columns("unanimous")
-        rows.append(row | {"n_dropped": len(wide) - len(complete)})
+        n = len(complete)
+        rows.append((*key, judges, *kappa[:3], *same[:3], n, len(wide) - n))
     return in_order(pd.DataFrame(rows, columns=AGREEMENT))
 
 
