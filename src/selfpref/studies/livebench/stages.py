@@ -25,6 +25,7 @@ import pandas as pd
 from selfpref import tables
 from selfpref.ask import Columns, Judging, Question, ask, tallied
 from selfpref.ask import respond as answered
+from selfpref.lab.world import redrawn
 from selfpref.models import Generate, Text
 from selfpref.models.calls import Model, OpenModel, responder
 from selfpref.params import Contest, Params
@@ -138,11 +139,11 @@ def mark(
     asked, prompts = _asked(items), judge.prompts
 
     def read(answer: Text) -> Columns:
-        cut = answer.status == "truncated"
-        total, marks = (None, None) if cut else prompts.marks(answer.text)
+        total, marks = prompts.marks(answer.text)
         read: Columns = {"score": total, "marks": marks, "reply": answer.text, "status": "ok"}
         if total is None:
-            read |= {"marks": None, "status": "truncated" if cut else "unparsable"}
+            lost = "truncated" if answer.status == "truncated" else "unparsable"
+            read |= {"marks": None, "status": lost}
         return read
 
     def questions(some: pd.DataFrame, attempt: int) -> Iterator[Question]:
@@ -276,7 +277,7 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
         total that the eleven marks have by rule.
     """
     items = STUDY.read(params.profile, "items")
-    known = lab.drawn(items)
+    known = redrawn(items, contest=True)
     ours = responses["item_id"].isin(known)
     drawn = scorers.truths(responses[ours], lambda item, text: lab.truths(known[item], text))
     return tables.together("truths", [drawn, scorers.keyed(items, responses[~ours])])

@@ -56,15 +56,15 @@ NAMES = {
 SHOWN = ["o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"]
 VOTES = [f"{judge}_PREFERENCE" for judge in SHOWN]
 TIE_BREAKER = "o1-preview"
-FOLDER = "results/LiveBench/"
-FILES = {
-    "instruction_following": f"{FOLDER}voting/livebench_if_judgement.csv",
-    "language": f"{FOLDER}voting/livebench_lang_judgement.csv",
-    "coding": f"{FOLDER}voting/livebench_coding_judgement.csv",
-    "data_analysis": f"{FOLDER}voting/livebench_data_analysis_judgement.csv",
-    "reasoning": f"{FOLDER}voting/livebench_reasoning_judgement.csv",
-    "math": f"{FOLDER}judgements/livebench_math_judgement.csv",
+SHEETS = {
+    "instruction_following": "voting/livebench_if",
+    "language": "voting/livebench_lang",
+    "coding": "voting/livebench_coding",
+    "data_analysis": "voting/livebench_data_analysis",
+    "reasoning": "voting/livebench_reasoning",
+    "math": "judgements/livebench_math",
 }
+FILES = {category: f"results/LiveBench/{name}_judgement.csv" for category, name in SHEETS.items()}
 LOG = "results.ipynb"
 # The lines of the log.
 CATEGORY = re.compile(r"category: (\w+)")
@@ -145,8 +145,8 @@ def _ratings(rows: pd.DataFrame) -> pd.DataFrame:
     for judge, responder in product(SHOWN, SHOWN):
         total, reply = rows[f"{judge}_SCORING_{responder}"], rows[f"{judge}_SR_{responder}"]
         read = pd.DataFrame(map(_rating, total, reply), rows.index)
-        parts.append(read.assign(judge=judge, responder=responder, reply=reply.replace("", None)))
-        parts[-1]["item_id"] = rows["item_id"]
+        given = {"judge": judge, "responder": responder, "item_id": rows["item_id"]}
+        parts.append(read.assign(reply=reply.replace("", None), **given))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -236,15 +236,12 @@ def questions(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFr
     reasons = {"left out by `sample`": ~wanted, "left out: no question": blank}
     reasons["left out: a question that was there"] = item_id.duplicated()
     found = pd.Series(np.select([*reasons.values()], [*reasons], "ok"))
-    made = pd.DataFrame(
-        {
-            "item_id": item_id,
-            "category": rows["category"],
-            "cluster": item_id,
-            "messages": [[{"role": "user", "content": question}] for question in asked],
-            "reference": rows["ground_truth"].replace("", None),
-            "metadata": [json.dumps({"task": task}) for task in rows["task"]],
-        }
+    made = rows[["category"]].assign(
+        item_id=item_id,
+        cluster=item_id,
+        messages=[[{"role": "user", "content": question}] for question in asked],
+        reference=rows["ground_truth"].replace("", None),
+        metadata=[json.dumps({"task": task}) for task in rows["task"]],
     )
     return {
         "items": tables.fill(made[found.eq("ok")], "items", study=entry.study),

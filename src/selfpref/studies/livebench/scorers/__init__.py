@@ -19,7 +19,7 @@ import pandas as pd
 from selfpref import tables
 from selfpref.studies.livebench.scorers import mathematics, words
 
-STRICT, TOLERANT = READINGS = ("strict", "tolerant")
+READINGS = ("strict", "tolerant")
 # By task, from question, key and response to a score of 0..1.
 SCORERS: dict[str, Callable[..., float]] = {
     "typos": words.typos,
@@ -51,9 +51,8 @@ def score(task: str, question: str, key: str | None, text: str) -> dict[str, flo
     """
     if task not in SCORERS or not key or (task == "AMPS_Hard" and not mathematics.sound(key)):
         return {}
-    strict = SCORERS[task](question, key, text, tolerant=False)
-    tolerant = SCORERS[task](question, key, text, tolerant=True)
-    return {STRICT: strict, TOLERANT: max(strict, tolerant)}
+    found = [SCORERS[task](question, key, text, tolerant=tolerant) for tolerant in (False, True)]
+    return {"strict": found[0], "tolerant": max(found)}
 
 
 def keyed(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
