@@ -40,8 +40,7 @@ from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
 from selfpref.statistics.judged import TABLES as PAIRS
 from selfpref.statistics.judged import Judged, Row, Settings, by_panel
 from selfpref.studies.livebench import STUDY as LIVEBENCH
-from selfpref.studies.livebench.panel import ROUNDING, TABLES, Panel
-from selfpref.studies.livebench.panel import rated as rated_contests
+from selfpref.studies.livebench.panel import ROUNDING, TABLES, Panel, rated
 from selfpref.studies.livebench.scorers import READINGS
 from selfpref.studies.panickssery import STUDY as PANICKSSERY
 from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS
@@ -153,13 +152,14 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
     ]
     rows["decision"] = rows["picked"].mask(tied, 0.5)
     rows["win"] = rows["picked"].mask(tied, 1 / rows["k"])
-    made, texts = [], (rows["item_id"], rows["responder"])
+    made, by = [], rows["set"]
     for gold in (choices.NONE, *READINGS):
-        score = value_of(scores_of(panel.tables["truths"], gold), *texts)
-        best = score.ge(score.groupby(rows["set"]).transform("max") - panel.margin - ROUNDING)
-        known = score.notna().groupby(rows["set"]).transform("all")
-        win = best.div(best.groupby(rows["set"]).transform("sum")).where(known)
-        several = win.between(0, 1, inclusive="neither")
+        scores = scores_of(panel.tables["truths"], gold)
+        score = value_of(scores, rows["item_id"], rows["responder"])
+        best = score.ge(score.groupby(by).transform("max") - panel.margin - ROUNDING)
+        known = score.notna().groupby(by).transform("all")
+        win = best.div(best.groupby(by).transform("sum")).where(known)
+        several = win.gt(0) & win.lt(1)
         turned = rows.assign(gold=win, human=win.mask(several, 0.5))[choices.COLUMNS]
         name = gold if gold == choices.NONE else f"key-{gold}"
         made.append(choices.Judgments("livebench", "livebench", name, turned, settings))
@@ -210,23 +210,23 @@ def _gap(rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, *names: st
 
 def of_contests(panel: Panel, level: float) -> Iterator[Row]:
     """Rubric totals of the LiveBench study, under every gold score that there is."""
-    rows, truths = rated_contests(panel), panel.tables["truths"]
+    rows, truths = rated(panel), panel.tables["truths"]
     if rows.empty:
         return
     by_text = rows.groupby(["item_id", "responder"])["score"]
     # The mean score that the other judges give the text of each row; 0 / 0 without another.
     others = (by_text.transform("sum") - rows["score"]) / (by_text.transform("size") - 1)
-    metrics = sorted(set(truths["metric"]))
-    texts = rows["item_id"], rows["responder"]
-    golds = {OTHERS: others} | {name: value_of(scores_of(truths, name), *texts) for name in metrics}
+    golds = {OTHERS: others}
+    for name in sorted(set(truths["metric"])):
+        golds[name] = value_of(scores_of(truths, name), rows["item_id"], rows["responder"])
     own = rows["judge"].eq(rows["responder"])
     for name, gold in golds.items():
         told_as = name if name in (OTHERS, RUBRIC) else f"key-{name}"
         place = choices.key_of("livebench", told_as, "livebench", "rubric points")
         if name == told_as:
-            for judge, part in rows.assign(gold=gold)[own].groupby("judge", sort=True):
-                names = ("gold_gap", str(judge), name)
-                yield _gap(part, place | {"judge": judge}, panel.bootstrap, *names)
+            for judge, part in rows.assign(gold=gold)[own].groupby("judge"):
+                here = place | {"judge": judge}
+                yield _gap(part, here, panel.bootstrap, "gold_gap", str(judge), name)
         if name != OTHERS:
             yield from choices.of_ratings(rows, gold, place, level)
 
@@ -240,18 +240,17 @@ def of_refinement(tables: Tables, settings: xu.Settings) -> Iterator[Row]:
     """
     plain = xu.chained(xu.read_as(xu.rated(tables, settings), "corrected"))
     first = plain[plain["condition"].eq("") & plain["step"].eq(0)]
-    for (task, judge), part in first.groupby(["task", "judge"], sort=True):
-        golds = {settings.metric(str(task)): part["truth"]}
+    for key, part in first.groupby(["task", "judge"]):
+        task, judge = map(str, key)
+        golds = {settings.metric(task): part["truth"]}
         human = xu.truth_of(part, tables["truths"], "human-mqm")
         if task == "mqm" and human.notna().any():
             # People graded one language; the rows of the others are out of its scope.
             golds["human-mqm"] = human.dropna()
         for name, gold in golds.items():
-            scored = part.loc[gold.index].assign(gold=gold)
-            unit = UNITS.get(str(task), "points")
-            place = choices.key_of(str(task), name, "xu", unit, judge=judge)
-            names = ("beyond", "xu", str(task), str(judge), name)
-            yield _gap(scored, place, settings.bootstrap, *names)
+            scored, unit = part.loc[gold.index].assign(gold=gold), UNITS.get(task, "points")
+            place = choices.key_of(task, name, "xu", unit, judge=judge)
+            yield _gap(scored, place, settings.bootstrap, "beyond", "xu", task, judge, name)
 
 
 def long(rows: Iterable[Row]) -> pd.DataFrame:
@@ -288,7 +287,7 @@ def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.Dat
     known = rows[rows["n"].gt(0)].join(bonus, on=["dataset", "judge"], how="inner")
     found = []
     for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
-        if len(part) < FEWEST or not part["value"].std() > 0:
+        if len(part) < FEWEST or part["value"].nunique() < 2:
             continue
         line = pearsonr(part["value"], part["beta"])
         r, ends = line.statistic, line.confidence_interval(level)

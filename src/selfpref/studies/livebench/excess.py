@@ -36,8 +36,18 @@ import pandas as pd
 
 from selfpref.statistics import third
 from selfpref.statistics.bootstrap import Floats, bounded, cluster_sums
-from selfpref.studies.livebench import panel as of
-from selfpref.studies.livebench.panel import ALL, PLACE, ROUNDING, Panel, in_order, with_all
+from selfpref.studies.livebench.panel import (
+    ALL,
+    FIRST,
+    PLACE,
+    ROUNDING,
+    VOTE,
+    Panel,
+    in_order,
+    position,
+    rated,
+    with_all,
+)
 from selfpref.studies.livebench.scorers import READINGS
 
 ONE, EVERY = "one drawn order", "all orders"
@@ -118,7 +128,7 @@ def by_orders(panel: Panel) -> pd.DataFrame:
     """
     verdicts = panel.tables["verdicts"]
     # The orders of an item are numbered, the drawn one 0.
-    later = verdicts["variant"].eq(of.VOTE) & verdicts["repeat"].gt(0)
+    later = verdicts["variant"].eq(VOTE) & verdicts["repeat"].gt(0)
     if not later.any():
         return pd.DataFrame(columns=ORDERS)
     drawn = dataclasses.replace(panel, tables={**panel.tables, "verdicts": verdicts[~later]})
@@ -127,7 +137,8 @@ def by_orders(panel: Panel) -> pd.DataFrame:
         both = pairs(one)
         own = one.shares(both, ["judge"], "own")
         over = one.means(both, ["judge"], "d", "excess", orders)
-        first = of.position(one).query("quantity == @of.FIRST and category == @ALL")
+        place = position(one)
+        first = place[place["quantity"].eq(FIRST) & place["category"].eq(ALL)]
         parts = (own, over, first.drop(columns=["category", "quantity"]))
         ends = pd.concat([part.set_index("judge").iloc[:, :3] for part in parts], axis=1)
         named = ends.set_axis(ORDERS[2:-1], axis=1)
@@ -215,7 +226,7 @@ def third_judge(panel: Panel) -> pd.DataFrame:
         (`selfpref.statistics.third`), in points of the rubric.
     """
     found = [pd.DataFrame(columns=["category", "scoring", *third.THIRD])]
-    marks = with_all(of.rated(panel), "category")
+    marks = with_all(rated(panel), "category")
     for scoring, key in objective_scores(panel).groupby("scoring"):
         keyed = marks[marks["item_id"].isin(key["item_id"])]
         for category, rows in keyed.groupby("category"):

@@ -98,8 +98,6 @@ def settled(votes: pd.DataFrame) -> pd.DataFrame:
         `tie` or missing; `outcome` is `chosen`, `tie`, `unstable` where the orders disagree, or the
         status of the first verdict that failed; `orders` counts those that were read.
     """
-    if votes.empty:
-        return pd.DataFrame(columns=CHOICES)
     ok, order = votes["status"].eq("ok"), votes["candidates"].map(tuple)
     read = votes.assign(choice=votes["choice"].where(ok), failed=votes["status"].mask(ok))
     rows = (
@@ -137,7 +135,11 @@ class Panel:
     @cached_property
     def items(self) -> pd.DataFrame:
         """`item_id, cluster, category, task` of every item; without a task, the category is it."""
-        return of_items(self.tables["items"])
+        rows = self.tables["items"]
+        tasks = [json.loads(metadata).get("task") for metadata in rows["metadata"]]
+        category = rows["category"].fillna("uncategorised")
+        task = pd.Series(tasks, rows.index, dtype="str").fillna(category)
+        return rows[["item_id", "cluster"]].assign(category=category, task=task)
 
     @cached_property
     def verdicts(self) -> pd.DataFrame:
@@ -181,14 +183,6 @@ class Panel:
             one = self.bootstrap.mean(part[value], part["cluster"], *names, *map(str, key))
             found.append((*key, *one[:3], part[value].count()))
         return pd.DataFrame(found, columns=[*by, "mean", "lo", "hi", "n"])
-
-
-def of_items(items: pd.DataFrame) -> pd.DataFrame:
-    """`item_id, cluster, category, task` of the items table."""
-    tasks = [json.loads(metadata).get("task") for metadata in items["metadata"]]
-    category = items["category"].fillna("uncategorised")
-    task = pd.Series(tasks, index=items.index, dtype="str").fillna(category)
-    return items[["item_id", "cluster"]].assign(category=category, task=task)
 
 
 def with_all(rows: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -282,17 +276,15 @@ def position(panel: Panel) -> pd.DataFrame:
     `n` counts verdicts, `items` the items that they are about (for copies: all with so many).
     """
     read, choices = _readings(panel), panel.choices
-    several = choices.dropna(subset="choice").query("orders > 1")
-    moved = several.assign(quantity=CHANGED, copies=0, chance=0.0)
+    moved = choices.dropna(subset="choice").query("orders > 1")
+    moved = moved.assign(quantity=CHANGED, copies=0, chance=0.0)
     moved["hit"] = moved["outcome"].eq("unstable").astype(float)
     chosen = read[read["picked"]].assign(quantity=FIRST, copies=1)
     chosen["hit"] = chosen["first"]
     copies = read.query("copies > 1")
-    copies = copies.assign(
-        quantity="earliest of " + copies["copies"].astype(str) + " copies",
-        hit=copies["earliest"].where(copies["picked"]),
-        chance=1 / copies["copies"],
-    )
+    copies["quantity"] = "earliest of " + copies["copies"].astype(str) + " copies"
+    copies["hit"] = copies["earliest"].where(copies["picked"])
+    copies["chance"] = 1 / copies["copies"]
     by, found = ["category", "judge", "copies", "quantity"], []
     for scope, part in product(({}, {"category": ALL}), (pd.concat([chosen, copies]), moved)):
         rows = part.assign(**scope)
@@ -397,10 +389,11 @@ def tie_breaks(panel: Panel) -> pd.DataFrame:
         `category, item_id, judge, shown` (responders in the order shown), `chosen` (missing where
         the verdict failed) and `credited` (missing but in a release that has its own reading).
     """
-    key, calls = ["category", "item_id", "judge"], _calls(panel)
-    found, later = (calls[calls["variant"].eq(one)].set_index(key) for one in (BREAK, RELEASED))
-    found = found[["candidates", "choice"]].set_axis(["shown", "chosen"], axis=1)
-    return found.join(later["choice"].rename("credited")).sort_index().reset_index()
+    calls = _calls(panel).rename(columns={"candidates": "shown", "choice": "chosen"})
+    calls = calls.set_index(["category", "item_id", "judge"])
+    found, later = (calls[calls["variant"].eq(one)] for one in (BREAK, RELEASED))
+    found = found[["shown", "chosen"]].assign(credited=later["chosen"])
+    return found.sort_index().reset_index()
 
 
 def fleiss(totals: Floats) -> Floats:

@@ -32,6 +32,7 @@ from selfpref.params import Contest, Params
 from selfpref.params.uses import TieBreaker
 from selfpref.prompts.choices import CHOICE_PROMPTS, ChoicePrompts
 from selfpref.seeds import seed_of
+from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import STUDY, lab, panel, scorers
 
 Orders = Literal["seeded", "cyclic"]
@@ -183,9 +184,8 @@ def _items(params: Params, items: pd.DataFrame, wanted: Callable[[Contest], bool
 
 def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The responses to these items by the responders of their categories."""
-    contests = params.livebench.categories
-    who = items["category"].map(lambda category: contests[category].responders)
-    wanted = items.assign(responder=who).explode("responder")
+    who = {category: one.responders for category, one in params.livebench.categories.items()}
+    wanted = items.assign(responder=items["category"].map(who)).explode("responder")
     return responses.merge(wanted[["item_id", "responder"]])
 
 
@@ -244,21 +244,20 @@ def tie_break(params: Params, model: str, open_model: OpenModel) -> Made:
         votes ended before it was asked.
     """
     use, own = params.livebench.tie_break[model], responder(params, model)
-    items, every, votes = (
-        STUDY.read(params.profile, name) for name in ("items", "responses", "verdicts")
-    )
+    given = STUDY.whole(params.profile, ["items", "responses", "verdicts"])
     judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
-    votes = votes[votes["judge"].isin(judges) & votes["variant"].eq(panel.VOTE)]
-    choices = panel.settled(votes.drop(columns="task").merge(panel.of_items(items), on="item_id"))
+    given["verdicts"] = given["verdicts"].loc[lambda cast: cast["judge"].isin(judges)]
+    choices = panel.Panel(given, 0.0, ClusterBootstrap()).choices
     how, made, ends = panel.NOBODY, [], []
-    for _, cast in panel.by_category(choices):
-        how = pd.concat([how, panel.ended(cast, panel.NOBODY)["outcome"]])
+    for _, votes in panel.by_category(choices):
+        how = pd.concat([how, panel.ended(votes, panel.NOBODY)["outcome"]])
     for _, items, asked in _each(params, model, "tie-break", open_model):
         mine = _items(params, items, lambda entry: entry.tie_breaker == model)
         mine = mine.assign(outcome=mine["item_id"].map(how)).dropna(subset="outcome")
         left = mine[mine["outcome"].ne(panel.MAJORITY)]
         one = Judge(own, asked, use, params.seed)
-        made.append(prefer(left, _of(every, left, params), one, "seeded", panel.BREAK))
+        read = _of(given["responses"], left, params)
+        made.append(prefer(left, read, one, "seeded", panel.BREAK))
         ends.append(mine)
     found = pd.concat(ends)
     dropped = pd.crosstab(found["category"], found["outcome"])
