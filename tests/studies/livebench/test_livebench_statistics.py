@@ -19,21 +19,10 @@ def verdict(item, judge, choice, candidates=NAMES, **more):
     return row | {"variant": "plain", "repeat": 0, "status": "ok"} | more
 
 
-def votes(by_item):
-    """What x, y and z chose on each item."""
-    return [
-        verdict(item, judge, choice)
-        for item, chosen in by_item.items()
-        for judge, choice in zip(NAMES, chosen, strict=True)
-    ]
-
-
-def truths(by_item):
-    scores = [(item, *one) for item, row in by_item.items() for one in zip(NAMES, row, strict=True)]
-    return [
-        {"item_id": item, "responder": name, "metric": metric, "score": float(score)}
-        for (item, name, score), metric in product(scores, ("strict", "tolerant"))
-    ]
+def votes(text):
+    """What x, y and z chose on the items c/0, c/1, ..."""
+    rows = enumerate(text.split())
+    return [verdict(f"c/{n}", *one) for n, row in rows for one in zip(NAMES, row, strict=True)]
 
 
 def filled(name, rows, **constants):
@@ -76,7 +65,7 @@ def test_shares_count_ties_and_leave_failures_out():
 def test_votes_of_a_category_under_every_rule():
     shown = ["y", "z", "x"]
     rows = [
-        *votes({"c/0": "xxy", "c/1": "xyz", "c/2": "zxx"}),
+        *votes("xxy xyz zxx"),
         verdict("c/1", "breaker", "y", shown, variant="tie-break"),
         verdict("c/1", "breaker", "z", shown, variant="tie-break-released"),
     ]
@@ -100,7 +89,7 @@ def test_votes_of_a_category_under_every_rule():
 
 
 def test_the_excess_is_own_minus_others_on_the_same_rows():
-    rows = votes({"c/0": "xxz", "c/1": "xyz", "c/2": "yyx", "c/3": "xyx"})
+    rows = votes("xxz xyz yyx xyx")
     found = of(excess.excess(study(rows)), "judge", task="all").loc["x"]
     # x chose itself on rows 0, 1, 3; y and z together chose x on 1/2, 0, 1/2, 1/2 of them.
     assert found[["excess", "n"]].tolist() == [pytest.approx(3 / 4 - 3 / 8), 4]
@@ -122,13 +111,10 @@ def test_under_cyclic_orders_a_judge_of_places_ties_and_one_that_prefers_itself_
     """In c x takes what stands first; in d it takes its own; y and z choose the better response."""
     rows = []
     for number, (repeat, order) in product(range(40), enumerate(("xyz", "yzx", "zxy"))):
-        chosen = {"cx": order[0], "dx": "x"} | dict.fromkeys(
-            ("cy", "cz", "dy", "dz"), NAMES[number % 3]
-        )
-        rows += [
-            verdict(f"{c}/{number}", judge, choice, order, repeat=repeat)
-            for (c, judge), choice in chosen.items()
-        ]
+        best = NAMES[number % 3]
+        for judge, chosen in {"x": (order[0], "x"), "y": best * 2, "z": best * 2}.items():
+            pairs = zip("cd", chosen, strict=True)
+            rows += [verdict(f"{c}/{number}", judge, one, order, repeat=repeat) for c, one in pairs]
     found = study(rows)
     table = of(panel.position(found), "quantity", "judge", category="c")["share"]
     assert table["first position", "x"] == 1
@@ -159,28 +145,28 @@ def test_among_copies_only_the_place_is_chosen():
 
 
 def test_harmful_neutral_and_legitimate_choices_of_itself():
-    # Scores of x against y and z; x chooses itself on all rows but the last of each kind.
-    by_item = {"c/0": (0, 1, 0), "c/1": (0.5, 0, 1), "c/2": (1, 1, 0), "c/3": (0, 0, 0)}
-    by_item |= {"c/4": (1, 0, 0)}
-    rows = [verdict(item, "x", mine) for item, mine in zip(by_item, "xyxyx", strict=True)]
-    rows += [verdict(item, "y", "y") for item in by_item]
-    rows += [verdict("c/5", judge, "x") for judge in "xy"]
-    known = truths(by_item)
+    # x beside y and z: twice worse, twice as good, once better; the last row has no key.
+    rows = votes("xyx yyy xyy yyy xyy xxx")
+    scores = [(0, 1, 0), (0.5, 0, 1), (1, 1, 0), (0, 0, 0), (1, 0, 0)]
+    known = [
+        {"item_id": f"c/{n}", "responder": name, "metric": metric, "score": float(row[place])}
+        for (n, row), (place, name) in product(enumerate(scores), enumerate(NAMES))
+        for metric in ("strict", "tolerant")
+    ]
     table = excess.objective(study(rows, known))
     x = of(table, "judge", category="c", scoring="strict").loc["x"]
     wanted = {"n": 5, "n_self": 3, "n_harmful": 2, "n_neutral": 2, "n_legitimate": 1}
-    wanted |= {"harmful": 0.5, "neutral": 0.5, "legitimate": 1, "others_harmful": 0}
+    wanted |= {"harmful": 1 / 2, "others_harmful": 1 / 4, "harmful_beyond": 1 / 4}
+    wanted |= {"neutral": 1 / 2, "legitimate": 1, "legitimate_beyond": 1}
     wanted |= {"self_harmful": 1 / 3, "self_neutral": 1 / 3, "self_legitimate": 1 / 3}
     assert x[list(wanted)].to_dict() == pytest.approx(wanted)
-    near = excess.objective(study(rows, known, margin=0.6)).query(
-        "category == 'c' and judge == 'x'"
-    )
-    assert near["n_harmful"].tolist() == [1, 1]
+    near = of(excess.objective(study(rows, known, margin=0.6)), "judge", category="c")
+    assert near.loc["x", "n_harmful"].tolist() == [1, 1]
 
 
 def test_kappa_of_fleiss_by_hand():
     # Two options, three judges: rows aaa, aab. P_i = 1, 1/3; P_e = (5/6)^2 + (1/6)^2.
-    found = of(panel.agreement(study(votes({"c/0": "xxx", "c/1": "xxy"}))), "category", task="all")
+    found = of(panel.agreement(study(votes("xxx xxy"))), "category", task="all")
     (found,) = found.itertuples()
     chance = 26 / 36
     assert found.kappa == pytest.approx((2 / 3 - chance) / (1 - chance))
@@ -238,7 +224,7 @@ def test_several_orders_become_one_choice(read, wanted):
 
 
 def test_a_judge_against_all_others_is_counted_with_the_tie_breaker():
-    rows = votes({"c/0": "xyz", "c/1": "xxy", "c/2": "yyz", "c/3": "xzz"})
+    rows = votes("xyz xxy yyz xzz")
     # Nobody else decided the last question.
     rows += [verdict("c/4", "x", "x"), verdict("c/4", "y", None, status="failed")]
     calls = pd.DataFrame({"item_id": ["c/0", "c/3"], "chosen": ["y", "x"]})
