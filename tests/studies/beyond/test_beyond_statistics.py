@@ -100,7 +100,6 @@ def test_pairs_counted_by_hand(hand):
         ("me", "human", "legitimate"): (2.5 / 3, 3, 0),
     }
     same(hand, wanted)
-    assert hand.loc[list(wanted), "reason"].eq("").all()
     assert set(hand.index.get_level_values("statistic")) == set(STATISTICS)
     # Me decides 1, 2 (own) and 4, 5 (other); you all of 1 to 5.
     human = hand.loc[("me", "human"), ["n_human_own", "n_human_other", "n_human_least"]]

@@ -32,8 +32,6 @@ ITEMS = fill(ITEMS, "items", study="livebench")
 class Scripted:
     """Answers by a rule: a choice from the prompt's text, a text from a list of replies."""
 
-    at_a_time = 100
-
     def __init__(self, rule=None, replies=()):
         self.rule, self.replies, self.asked = rule, list(replies), 0
 

@@ -6,15 +6,7 @@ import json
 import pandas as pd
 import pytest
 from conftest import REPOSITORY, STAGED, entry, pin
-from synthetic_livebench import (
-    CONFIGURED,
-    FOLDER,
-    PATHS,
-    PLAIN,
-    THINKING,
-    livebench_files,
-    log_cell,
-)
+from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_files, log_cell
 
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -46,7 +38,7 @@ def test_the_thinking_variant_keeps_the_name_and_its_id_is_told_and_judges_can_b
     found = read(tmp_path, livebench_files(2), ["o3-mini"])
     items = found["items"].set_index("category")["metadata"].map(json.loads)
     ids = {category: row["models"]["gemini-2.0-flash"] for category, row in items.items()}
-    assert (ids["language"], ids["math"]) == (PLAIN, THINKING)
+    assert (ids["language"], ids["math"]) == (PLAIN, PATHS["math"][1])
     assert set(found["responses"]["responder"]) == set(NAMES)
     assert {*found["verdicts"]["judge"], *found["ratings"]["judge"]} == {"o3-mini"}
 
@@ -54,7 +46,8 @@ def test_the_thinking_variant_keeps_the_name_and_its_id_is_told_and_judges_can_b
 def test_totals_are_read_again_where_the_release_cut_a_sum(tmp_path):
     files = livebench_files(2)
     rows = sheet(files, LANGUAGE)
-    rows.loc[:3, [f"{O3}_SCORING_{CLAUDE}", f"{O3}_SR_{CLAUDE}"]] = [
+    # In the tables connections come before typos.
+    rows.loc[[2, 3, 0, 1], [f"{O3}_SCORING_{CLAUDE}", f"{O3}_SR_{CLAUDE}"]] = [
         ["1.0", "+ 1 + 0 + 0 + 0 + 1 + 0 + 1 + 1 + 1 + 1 = **7**"],
         ["8.0", "/11\n\nJustification: fine"],
         ["99.0", ""],
@@ -62,12 +55,10 @@ def test_totals_are_read_again_where_the_release_cut_a_sum(tmp_path):
     ]
     found = read(tmp_path, files | {LANGUAGE: rows.to_csv(index=False)})
     rows = found["ratings"].query("judge == 'o3-mini' and responder == 'claude-3-7-sonnet'")
-    rows = rows.set_index("item_id")
-    rows = rows.loc[[f"set/language/{t}/{t}-{n}" for t in ("typos", "connections") for n in (0, 1)]]
-    assert rows["stored"].tolist()[:3] == [1, 8, 99]
-    assert rows["score"].tolist()[:2] == [7, 8]
+    rows = rows[rows["item_id"].str.startswith("set/language/")]
+    assert rows["stored"].fillna(-1).tolist() == [1, 8, 99, -1]
+    assert rows["score"].fillna(-1).tolist() == [7, 8, -1, -1]
     assert rows["status"].tolist() == ["ok", "ok", "unparsable", "failed"]
-    assert rows["score"].isna().tolist() == [False, False, True, True]
     assert rows["marks"].iloc[0] == [1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 1]
     audit = found["audit"].set_index(["file", "finding"])["affected"]
     assert audit[LANGUAGE, "stored total is not the one stated"] == 2

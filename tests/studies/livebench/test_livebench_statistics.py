@@ -71,15 +71,17 @@ def test_votes_of_a_category_under_every_rule():
     ]
     shares, ends = panel.majority_votes(study(rows))
     table = shares.pivot(index="rule", columns="responder", values="share")
-    assert table.loc["released"].tolist() == pytest.approx([2 / 3, 0, 1 / 3])
-    assert table.loc["corrected"].tolist() == pytest.approx([2 / 3, 1 / 3, 0])
-    assert table.loc["two-of-three"].tolist() == pytest.approx([2 / 3, 0, 0])
-    # Without x itself, y and z both chose x once, on the last row.
-    assert table.loc["leave-self-out"].tolist() == pytest.approx([1 / 3, 0, 0])
-    undecided = shares.set_index(["rule", "responder"])["undecided"]
-    assert undecided[["two-of-three", "leave-self-out"]].xs("x", level=1).tolist() == [1, 2]
-    ended = of(ends, "outcome", rule="corrected")["n"].to_dict()
-    assert ended == {"majority": 2, "tie-break": 1}
+    # Of three rows. Without x itself, y and z both chose x once, on the last row.
+    assert (3 * table).round(9).T.to_dict("list") == {
+        "corrected": [2, 1, 0],
+        "leave-self-out": [1, 0, 0],
+        "released": [2, 0, 1],
+        "two-of-three": [2, 0, 0],
+    }
+    undecided = of(shares, "rule", responder="x")["undecided"]
+    assert undecided[["two-of-three", "leave-self-out"]].tolist() == [1, 2]
+    ended = of(ends, "outcome", rule="corrected")["n"]
+    assert ended.to_dict() == {"majority": 2, "tie-break": 1}
     # What the tie-breaker read, chose, and who was credited; a failed call is counted.
     rows.append(verdict("c/2", "breaker", None, shown, variant="tie-break", status="refused"))
     calls = panel.tie_breaks(study(rows)).set_index("item_id")
@@ -93,7 +95,6 @@ def test_the_excess_is_own_minus_others_on_the_same_rows():
     found = of(excess.excess(study(rows)), "judge", task="all").loc["x"]
     # x chose itself on rows 0, 1, 3; y and z together chose x on 1/2, 0, 1/2, 1/2 of them.
     assert found[["excess", "n"]].tolist() == [pytest.approx(3 / 4 - 3 / 8), 4]
-    assert found["lo"] <= found["excess"] <= found["hi"]
 
 
 def test_p_values_are_those_of_holm_and_of_turned_signs(rng):
@@ -107,7 +108,7 @@ def test_p_values_are_those_of_holm_and_of_turned_signs(rng):
     assert excess.sign_flip_p(np.zeros(5), 100, rng) == 1
 
 
-def test_under_cyclic_orders_a_judge_of_places_ties_and_one_that_prefers_itself_does_not(rng):
+def test_under_cyclic_orders_a_judge_of_places_ties_and_one_that_prefers_itself_does_not():
     """In c x takes what stands first; in d it takes its own; y and z choose the better response."""
     rows = []
     for number, (repeat, order) in product(range(40), enumerate(("xyz", "yzx", "zxy"))):
@@ -119,10 +120,6 @@ def test_under_cyclic_orders_a_judge_of_places_ties_and_one_that_prefers_itself_
     table = of(panel.position(found), "quantity", "judge", category="c")["share"]
     assert table["first position", "x"] == 1
     assert table["changed with the order"].to_dict() == {"x": 1, "y": 0, "z": 0}
-    shares = of(panel.preference_shares(found), "judge", task="all", category="c").loc["x", "share"]
-    assert shares.tolist() == [0, 0, 0]
-    ends = of(panel.outcomes(found), "judge", task="all", category="c")["outcome"]
-    assert ends.to_dict() == {"x": "unstable", "y": "chosen", "z": "chosen"}
     own = of(excess.excess(found), "category", task="all", judge="x")
     assert own["excess"].tolist() == pytest.approx([-14 / 40, 1 - 14 / 40])
     assert own.loc["d", "p_holm"] < 0.05
@@ -133,10 +130,13 @@ def test_under_cyclic_orders_a_judge_of_places_ties_and_one_that_prefers_itself_
 
 
 def test_among_copies_only_the_place_is_chosen():
-    texts = {("c/0", name): "same  words" for name in NAMES}
-    texts |= {("c/1", "x"): "one", ("c/1", "y"): "two", ("c/1", "z"): " two\n"}
-    texts |= {("c/2", name): name for name in NAMES}
-    rows = [verdict("c/0", "j", "x"), verdict("c/1", "j", "z"), verdict("c/2", "j", "x")]
+    said = {
+        "c/0": ("same  words", "same words", "same words"),
+        "c/1": ("one", "two", " two\n"),
+        "c/2": ("x", "y", "z"),
+    }
+    texts = {(item, name): row[n] for item, row in said.items() for n, name in enumerate(NAMES)}
+    rows = [verdict(item, "j", choice) for item, choice in zip(said, "xzx", strict=True)]
     table = of(panel.position(study(rows, texts=texts)), "quantity", category="c")
     columns = ["share", "n", "items", "chance"]
     assert table.loc["earliest of 3 copies", columns].tolist() == [1, 1, 1, pytest.approx(1 / 3)]
@@ -167,8 +167,7 @@ def test_harmful_neutral_and_legitimate_choices_of_itself():
 def test_kappa_of_fleiss_by_hand():
     # Two options, three judges: rows aaa, aab. P_i = 1, 1/3; P_e = (5/6)^2 + (1/6)^2.
     found = of(panel.agreement(study(votes("xxx xxy"))), "category", task="all")
-    (found,) = found.itertuples()
-    chance = 26 / 36
+    (found,), chance = found.itertuples(), 26 / 36
     assert found.kappa == pytest.approx((2 / 3 - chance) / (1 - chance))
     assert (found.unanimous, found.judges, found.n, found.n_dropped) == (0.5, 3, 2, 0)
     assert panel.fleiss(np.tile([3.0, 3.0, 2.0, 2.0], (3, 1))).tolist() == [1, 1, 1]
@@ -232,4 +231,3 @@ def test_a_judge_against_all_others_is_counted_with_the_tie_breaker():
     assert found["n"].tolist() == [4, 4, 4]
     assert found["alone"].to_dict() == {"x": 2, "y": 1, "z": 2}
     assert found.loc["x", ["share", "asked", "elsewhere"]].tolist() == [0.5, 2, 1]
-    assert found.loc["x", "lo"] < 0.5 < found.loc["x", "hi"]
