@@ -32,7 +32,7 @@ def sheet(files, path):
     return pd.read_csv(io.StringIO(files[path]), dtype=str, keep_default_na=False)
 
 
-def test_the_thinking_variant_keeps_the_name_and_its_id_is_told_and_judges_can_be_left_out(
+def test_the_thinking_variant_keeps_the_name_and_judges_can_be_left_out(
     tmp_path,
 ):
     found = read(tmp_path, livebench_files(2), ["o3-mini"])

@@ -167,7 +167,8 @@ def test_harmful_neutral_and_legitimate_choices_of_itself():
 def test_kappa_of_fleiss_by_hand():
     # Two options, three judges: rows aaa, aab. P_i = 1, 1/3; P_e = (5/6)^2 + (1/6)^2.
     found = of(panel.agreement(study(votes("xxx xxy"))), "category", task="all")
-    (found,), chance = found.itertuples(), 26 / 36
+    (found,) = found.itertuples()
+    chance = 26 / 36
     assert found.kappa == pytest.approx((2 / 3 - chance) / (1 - chance))
     assert (found.unanimous, found.judges, found.n, found.n_dropped) == (0.5, 3, 2, 0)
     assert panel.fleiss(np.tile([3.0, 3.0, 2.0, 2.0], (3, 1))).tolist() == [1, 1, 1]
