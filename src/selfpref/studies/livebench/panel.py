@@ -55,6 +55,7 @@ from selfpref.statistics.bootstrap import (
     ClusterBootstrap,
     Floats,
     bounded,
+    divided,
     group_shares,
     share_interval,
 )
@@ -405,12 +406,10 @@ def fleiss(totals: Floats) -> Floats:
     Returns:
         `[...]`; NaN where all choices are of one option.
     """
-    options, (agreed, rows) = totals[..., :-2], np.moveaxis(totals[..., -2:], -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = options / options.sum(axis=-1, keepdims=True)
-        chance = (parts**2).sum(axis=-1)
-        kappa: Floats = np.where(chance < 1, (agreed / rows - chance) / (1 - chance), np.nan)
-    return kappa
+    options, agreed, rows = totals[..., :-2], totals[..., -2], totals[..., -1]
+    parts = options / options.sum(axis=-1, keepdims=True)
+    chance = (parts**2).sum(axis=-1)
+    return divided(agreed / rows - chance, 1 - chance)
 
 
 def agreement(panel: Panel) -> pd.DataFrame:

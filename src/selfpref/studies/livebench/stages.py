@@ -15,9 +15,8 @@ is missing and counted, never a tie and never a low score.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -60,8 +59,7 @@ def presented(
     return [tuple(drawn[turn:] + drawn[:turn]) for turn in range(turns)]
 
 
-@dataclass(frozen=True)
-class Judge:
+class Judge(NamedTuple):
     """A model that chooses and marks: its name in the tables, how it judges, and the run's seed."""
 
     name: str
@@ -277,9 +275,11 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
     """
     items = STUDY.read(params.profile, "items")
     known = redrawn(items, contest=True)
-    ours = responses["item_id"].isin(known)
-    drawn = scorers.truths(responses[ours], lambda item, text: lab.truths(known[item], text))
-    return tables.together("truths", [drawn, scorers.keyed(items, responses[~ours])])
+
+    def by_oracle(item: str, text: str) -> dict[str, float]:
+        return lab.truths(known[item], text) if item in known else {}
+
+    return scorers.keyed(items, responses, by_oracle)
 
 
 STAGES = {"respond": respond, "judge": judge, "tie_break": tie_break}

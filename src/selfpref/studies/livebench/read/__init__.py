@@ -66,10 +66,8 @@ SHEETS = {
 }
 FILES = {category: f"results/LiveBench/{name}_judgement.csv" for category, name in SHEETS.items()}
 LOG = "results.ipynb"
-# The lines of the log.
-CATEGORY = re.compile(r"category: (\w+)")
-CALL = re.compile(r"Result was Counter\(\{(.*)\}\)")
-CREDITED = re.compile(r"tiebreaker decision: (\S+)")
+# The lines of the log: a category begins, three votes differ, one of them is credited.
+LINE = r"^ *(?:category: (\w+)|Result was Counter\(\{(.*)\}\)|tiebreaker decision: (\S+)) *$"
 COLUMNS = ("question_id", "category", "task", "turns")
 # What precedes and what follows the stem of a question.
 STEM = re.compile(
@@ -95,18 +93,17 @@ def read_log(path: Path) -> pd.DataFrame:
     """
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     outputs = (output for cell in cells for output in cell.get("outputs", []))
-    lines = "\n".join("".join(output.get("text", [])) for output in outputs).splitlines()
+    text = "\n".join("".join(output.get("text", [])) for output in outputs)
     calls: list[dict[str, Any]] = []
-    category = ""
-    for line in map(str.strip, lines):
-        if found := CATEGORY.fullmatch(line):
-            category = found[1]
-        elif found := CALL.fullmatch(line):
-            shown = [NAMES[model] for model in re.findall(r"'([^']+)'", found[1])]
+    category, shown = "", list[str]()
+    for begun, votes, credited in re.findall(LINE, text, re.MULTILINE):
+        category = begun or category
+        if votes:
+            shown = [NAMES[model] for model in re.findall(r"'([^']+)'", votes)]
             calls.append({"category": category, "shown": shown})
-        elif found := CREDITED.fullmatch(line):
-            credited, shown = NAMES[found[1]], calls[-1]["shown"]
-            calls[-1] |= {"credited": credited, "chosen": shown[SHOWN.index(credited)]}
+        if credited:
+            place = SHOWN.index(NAMES[credited])
+            calls[-1] |= {"credited": SHOWN[place], "chosen": shown[place]}
     return pd.DataFrame(calls, columns=["category", "shown", "credited", "chosen"])
 
 

@@ -168,6 +168,7 @@ CELLS, TAG = re.compile(r"(?is)<t[dh]\b[^>]*>(.*?)</t[dh]>"), re.compile(r"<[^>]
 MISSING = {"", "nan", "null", "none", "n/a", "na", "<na>"}
 # Two numbers are the same cell within this.
 CLOSE = 1e-6
+Row = dict[str, object]
 
 
 def column_type(question: str, key: str, text: str, *, tolerant: bool) -> float:
@@ -199,7 +200,7 @@ def join(question: str, key: str, text: str, *, tolerant: bool) -> float:
     return 2 * hits / (len(wanted) + len(given)) if given else 0.0
 
 
-def _rows(text: str, kind: str) -> list[dict[str, object]]:
+def _rows(text: str, kind: str) -> list[Row]:
     """The rows of a table, the first one its header; none where the text is no such table."""
     lines = text.splitlines(keepends=True)
     try:
@@ -256,10 +257,10 @@ def reformat(question: str, key: str, text: str, *, tolerant: bool) -> float:
     def named(column: str) -> str:
         return re.sub(r"\W|_", "", column).lower() if tolerant else column.strip()
 
-    def read(row: dict[str, object]) -> dict[str, object]:
+    def read(row: Row) -> Row:
         return {named(name): _cell(cell, tolerant=tolerant) for name, cell in row.items()}
 
-    def same(one: dict[str, object], two: dict[str, object]) -> bool:
+    def same(one: Row, two: Row) -> bool:
         there = one.keys() <= two.keys() if tolerant else one.keys() == two.keys()
         return there and all(_same(one[name], two[name]) for name in one)
 
