@@ -211,8 +211,8 @@ def objective(panel: Panel) -> pd.DataFrame:
         mine = rows.assign(**rows[["own", "others", "d"]].where(rows["kind"].eq(kind)))
         rate, by = panel.shares(mine, KEY, "own").set_index(KEY), mine.groupby(KEY)
         over = panel.means(mine, KEY, "d", "beyond", kind).set_index(KEY).drop(columns="n")
-        rates += [rate.set_axis([*bounded(kind), f"n_{kind}"], axis=1)]
-        rates += [by["others"].mean().rename(f"others_{kind}")]
+        rate = rate.set_axis([*bounded(kind), f"n_{kind}"], axis=1)
+        rates += [rate, by["others"].mean().rename(f"others_{kind}")]
         beyond += [over.set_axis(bounded(f"{kind}_beyond"), axis=1)]
         of_self += [(by["own"].sum() / found["n_self"]).rename(f"self_{kind}")]
     return found.join([*rates, *beyond, *of_self]).reset_index()

@@ -66,6 +66,7 @@ SHEETS = {
 }
 FILES = {category: f"results/LiveBench/{name}_judgement.csv" for category, name in SHEETS.items()}
 LOG = "results.ipynb"
+RATED = ["score", "stored", "marks", "status"]
 # The lines of the log: a category begins, three votes differ, one of them is credited.
 LINE = r"^ *(?:category: (\w+)|Result was Counter\(\{(.*)\}\)|tiebreaker decision: (\S+)) *$"
 COLUMNS = ("question_id", "category", "task", "turns")
@@ -126,22 +127,22 @@ def _sheet(category: str, local: Path, dataset: str) -> pd.DataFrame:
     )
 
 
-def _rating(stored: str, reasons: str) -> dict[str, object]:
-    """The total that a reply states, beside the one that the release stored."""
+def _rating(stored: str, reasons: str) -> tuple[object, ...]:
+    """The total that a reply states, the one that the release stored, marks and status."""
     if not stored:
-        return {"score": None, "stored": None, "marks": None, "status": "failed"}
+        return None, None, None, "failed"
     rest = REST.match(reasons)
     stated = f"Overall Score: {float(stored):g} {rest[0].strip() if rest else ''}"
     total, marks = read_total(stated), read_marks(f"{stated}\n{reasons}")
     status = "unparsable" if total is None else "ok"
-    return {"score": total, "stored": float(stored), "marks": marks, "status": status}
+    return total, float(stored), marks, status
 
 
 def _ratings(rows: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for judge, responder in product(SHOWN, SHOWN):
         total, reply = rows[f"{judge}_SCORING_{responder}"], rows[f"{judge}_SR_{responder}"]
-        read = pd.DataFrame(map(_rating, total, reply), rows.index)
+        read = pd.DataFrame([*map(_rating, total, reply)], rows.index, RATED)
         given = {"judge": judge, "responder": responder, "item_id": rows["item_id"]}
         parts.append(read.assign(reply=reply.replace("", None), **given))
     return pd.concat(parts, ignore_index=True)
