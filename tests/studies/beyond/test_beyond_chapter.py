@@ -1,13 +1,12 @@
 """A user's file of any number of judges goes through the numbers and the chapter."""
 
-import shutil
 from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
-from conftest import REPOSITORY, SETTINGS, STAGED
+from conftest import SETTINGS, STAGED
 from judged_sets import data_set
-from study_frames import run
+from study_frames import repository, run
 
 from selfpref import paths
 from selfpref.params import load
@@ -33,13 +32,12 @@ def judged(judges, rng, items):
 
 
 @pytest.mark.parametrize("judges", [1, 2, 3, 7])
-def test_a_file_of_any_number_of_judges_is_measured_and_drawn(judges, rng, repository, monkeypatch):
-    (repository / "data").mkdir()
-    for name in ("names.csv", "claims.yaml"):
-        shutil.copy(REPOSITORY / "data" / name, repository / "data")
+def test_a_file_of_any_number_of_judges_is_measured_and_drawn(judges, rng, tmp_path, monkeypatch):
+    monkeypatch.chdir(repository(tmp_path))
     data = judged(judges, rng, items=16 if judges > 3 else 60)
     monkeypatch.setattr(sets, "of_wataoka", lambda *_: [data])
-    changed = load(STAGED / "profiles/recorded.yaml").model_copy(update={"studies": []})
+    recorded = load(STAGED / "profiles/recorded.yaml")
+    changed = recorded.model_copy(update={"studies": []})
     run("beyond_metrics", changed)
     run("beyond", changed)
     drawn = {path.stem for path in paths.figure_dir("recorded", "beyond").glob("*.svg")}

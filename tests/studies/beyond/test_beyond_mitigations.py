@@ -20,8 +20,9 @@ SCORES = pd.DataFrame({"a": [0.9, 1.0], "b": [0.2, 0.6], "c": [0.4, 0.2]}, index
 
 
 def test_each_rule_by_hand():
-    failed = of.text_perplexities(PERPLEXITIES.assign(status="failed"))
-    assert of.weights(SCORES, failed).isna().all(axis=None)
+    # One perplexity of a text of pair 1 is missing.
+    lost = of.text_perplexities(PERPLEXITIES.assign(status=["failed", *["ok"] * 11]))
+    assert of.weights(SCORES, lost).isna().all(axis=1).tolist() == [True, False]
     found = of.weights(SCORES, GIVEN)
     # Mean nats of both texts of pair 1 are 2: a finds a's text 1 below it, b finds b's.
     small = np.exp(-1)
@@ -80,7 +81,7 @@ def test_a_panel_of_fair_judges_outvotes_a_partial_one():
     values = own.pivot(index="rule", columns="measure", values="value")[[*of.MEASURES]]
     fair = ["ensemble", "ensemble without the judge", "leave-self-out", of.OTHERS]
     assert values.loc["single"].tolist() == [1, 1, 1 / 2]
-    assert (values.drop(index="single").loc[fair] == [0, 0, 1]).all(axis=None)
+    assert (values.loc[fair] == [0, 0, 1]).all(axis=None)
     # The pair that the human tied is not decided.
     assert (own[["n", "n_human_own", "n_human_other"]] == [4, 2, 2]).all(axis=None)
     found = effects(CHOICES, LABELS)
@@ -95,7 +96,11 @@ def test_averaging_alone_makes_a_bias_larger():
     labels = {(str(n), "a", "x"): "x" if n == 4 else "a" for n in range(1, 5)}
     found = effects(dict(zip(labels, ("axaa", "aaxa", "aaax", "aaaa"), strict=True)), labels)
     averaged = found.xs((of.AVERAGING, "ensemble without the judge"), level=("effect", "rule"))
-    wanted = {"eo": 1 - 2 / 3, "size": 1 - 2 / 3, "agreement": 3 / 4 - 1 / 2}
+    wanted = {
+        "eo": 1 - 2 / 3,
+        "size": 1 - 2 / 3,
+        "agreement": 3 / 4 - 1 / 2,
+    }
     assert averaged.to_dict() == pytest.approx(wanted)
     assert found["eo", of.OWN_VOTE, "ensemble"] == 0
 
@@ -107,7 +112,6 @@ def test_the_mean_is_of_sizes_but_for_the_own_vote():
     }
     rules, changes = ruled(choices, LABELS)
     size = rules.query("rule == 'single' and measure == 'size'").set_index("judge")["value"]
-    assert size.drop(of.MEAN).count() > 1
     assert size[of.MEAN] == pytest.approx(size.drop(of.MEAN).mean())
     signed = changes.query("judge == @of.MEAN and measure == 'eo'")
     assert set(signed["effect"]) == {of.OWN_VOTE}

@@ -11,6 +11,7 @@ from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_file
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import excess, panel
+from selfpref.studies.livebench.read import NAMES as SHORT
 from selfpref.studies.livebench.read import release, stem
 
 O3, CLAUDE = CONFIGURED
@@ -18,103 +19,83 @@ LANGUAGE = FOLDER + PATHS["language"][0]
 NAMES = ["o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"]
 
 
-@pytest.fixture
-def read(tmp_path, monkeypatch):
-    """Read a release's files; every table is checked against its schema."""
-
-    def go(files, judges=None):
-        monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path))
-        source = pin(tmp_path, "owner/livebench", files, tmp_path / "source.csv")
+def read(root, files, judges=None):
+    """The tables of a release's files, each checked against its schema."""
+    source = pin(root, "owner/livebench", files, root / "source.csv")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SELFPREF_ARCHIVES", str(root))
         found = release("set", entry("livebench", "livebench", judges), source)
-        return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
-
-    return go
+    return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 
 
-def changed(files, path, change):
-    """The release with one table changed."""
-    frame = pd.read_csv(io.StringIO(files[path]), dtype=str, keep_default_na=False)
-    change(frame)
-    return files | {path: frame.to_csv(index=False)}
+def sheet(files, path):
+    return pd.read_csv(io.StringIO(files[path]), dtype=str, keep_default_na=False)
 
 
-def test_the_thinking_variant_keeps_the_name_and_its_id_is_told_and_judges_can_be_left_out(read):
-    found = read(livebench_files(2), ["o3-mini"])
-    models = {
-        row.category: json.loads(row.metadata)["models"]["gemini-2.0-flash"]
-        for row in found["items"].itertuples()
-    }
-    assert models["language"] == "gemini/gemini-2.0-flash"
-    assert models["math"] == "gemini/gemini-2.0-flash-thinking-exp"
+def test_the_thinking_variant_keeps_the_name_and_judges_can_be_left_out(
+    tmp_path,
+):
+    found = read(tmp_path, livebench_files(2), ["o3-mini"])
+    items = found["items"].set_index("category")["metadata"].map(json.loads)
+    ids = {category: row["models"]["gemini-2.0-flash"] for category, row in items.items()}
+    assert (ids["language"], ids["math"]) == (PLAIN, PATHS["math"][1])
     assert set(found["responses"]["responder"]) == set(NAMES)
     assert {*found["verdicts"]["judge"], *found["ratings"]["judge"]} == {"o3-mini"}
 
 
-def test_totals_are_read_again_where_the_release_cut_a_sum(read):
-    def change(frame):
-        total, reasons = f"{O3}_SCORING_{CLAUDE}", f"{O3}_SR_{CLAUDE}"
-        frame.loc[0, [total, reasons]] = ["1.0", "+ 1 + 0 + 0 + 0 + 1 + 0 + 1 + 1 + 1 + 1 = **7**"]
-        frame.loc[1, [total, reasons]] = ["8.0", "/11\n\nJustification: fine"]
-        frame.loc[2, [total, reasons]] = ["99.0", ""]
-        frame.loc[3, [total, reasons]] = ["", ""]
-
-    found = read(changed(livebench_files(2), LANGUAGE, change))
+def test_totals_are_read_again_where_the_release_cut_a_sum(tmp_path):
+    files = livebench_files(2)
+    rows = sheet(files, LANGUAGE)
+    # In the tables connections come before typos.
+    rows.loc[[2, 3, 0, 1], [f"{O3}_SCORING_{CLAUDE}", f"{O3}_SR_{CLAUDE}"]] = [
+        ["1.0", "+ 1 + 0 + 0 + 0 + 1 + 0 + 1 + 1 + 1 + 1 = **7**"],
+        ["8.0", "/11\n\nJustification: fine"],
+        ["99.0", ""],
+        ["", ""],
+    ]
+    found = read(tmp_path, files | {LANGUAGE: rows.to_csv(index=False)})
     rows = found["ratings"].query("judge == 'o3-mini' and responder == 'claude-3-7-sonnet'")
-    rows = rows[rows["item_id"].str.startswith("set/language")].set_index("item_id")
-    rows = rows.loc[[f"set/language/{t}/{t}-{n}" for t in ("typos", "connections") for n in (0, 1)]]
-    assert rows["stored"].tolist()[:3] == [1, 8, 99]
-    assert rows["score"].tolist()[:2] == [7, 8]
+    rows = rows[rows["item_id"].str.startswith("set/language/")]
+    assert rows["stored"].fillna(-1).tolist() == [1, 8, 99, -1]
+    assert rows["score"].fillna(-1).tolist() == [7, 8, -1, -1]
     assert rows["status"].tolist() == ["ok", "ok", "unparsable", "failed"]
-    assert rows["score"].isna().tolist() == [False, False, True, True]
     assert rows["marks"].iloc[0] == [1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 1]
     audit = found["audit"].set_index(["file", "finding"])["affected"]
     assert audit[LANGUAGE, "stored total is not the one stated"] == 2
     assert audit[LANGUAGE, "total is blank"] == 1
 
 
-def with_votes(files, votes, credited):
-    """Language alone has a tie, in its first row: these votes and this decision."""
-    models = [O3, CLAUDE, PLAIN]
-
-    def agree(frame):
-        gemini = next(name for name in frame if name.startswith("gemini/"))
-        for judge in (O3, CLAUDE, gemini):
-            frame[f"{judge}_PREFERENCE"] = O3
-
-    for path, _ in PATHS.values():
-        files = changed(files, FOLDER + path, agree)
-
-    def differ(frame):
-        frame.loc[0, [f"{judge}_PREFERENCE" for judge in models]] = votes
-
-    shown = ", ".join(f"'{vote}': 1" for vote in votes)
-    lines = ["category: language", f"Result was Counter({{{shown}}})", "Tie breaker Judge called."]
-    lines += [f"tiebreaker decision: {credited}"] if credited else ["Error during API call"]
-    return changed(files, LANGUAGE, differ) | {"results.ipynb": log_cell(lines)}
+def with_votes(votes, *log):
+    """A release in which all agree but for the first row of language: its votes, and the log."""
+    files = livebench_files(1)
+    for name, gemini in PATHS.values():
+        path, judges = FOLDER + name, [f"{judge}_PREFERENCE" for judge in (O3, CLAUDE, gemini)]
+        rows = sheet(files, path)
+        rows[judges] = O3
+        if path == LANGUAGE:
+            rows.loc[0, judges] = votes
+        files[path] = rows.to_csv(index=False)
+    return files | {"results.ipynb": log_cell(["category: language", *log])}
 
 
-def test_the_tie_breakers_number_is_read_in_the_order_shown(read):
+SPLIT = [CLAUDE, PLAIN, O3]
+CALL = f"Result was Counter({{{', '.join(f'{vote!r}: 1' for vote in SPLIT)}}})"
+
+
+def test_the_tie_breakers_number_is_read_in_the_order_shown(tmp_path):
     # It answered 1: claude as shown, o3 as looked up in the configured order.
-    found = read(with_votes(livebench_files(1), [CLAUDE, PLAIN, O3], O3))
+    found = read(tmp_path, with_votes(SPLIT, CALL, f"tiebreaker decision: {O3}"))
     calls = found["verdicts"].query("judge == 'o1-preview'").set_index("variant")
-    assert calls.loc["tie-break", "candidates"] == [
-        *("claude-3-7-sonnet", "gemini-2.0-flash", "o3-mini")
-    ]
-    assert calls.loc["tie-break", "choice"] == "claude-3-7-sonnet"
-    assert calls.loc["tie-break-released", "choice"] == "o3-mini"
+    shown = ["claude-3-7-sonnet", "gemini-2.0-flash", "o3-mini"]
+    assert calls["candidates"].tolist() == [shown, shown]
+    assert calls["choice"].to_dict() == {"tie-break": shown[0], "tie-break-released": shown[2]}
 
 
-def test_a_call_without_a_decision_and_a_blank_choice_have_failed(read):
-    files = with_votes(livebench_files(1), [CLAUDE, PLAIN, O3], None)
-    calls = read(files)["verdicts"].query("judge == 'o1-preview'")
-    assert calls["status"].tolist() == ["failed", "failed"]
-
-    def blank(frame):
-        frame.loc[0, f"{O3}_PREFERENCE"] = ""
-
-    files = changed(files, LANGUAGE, blank) | {"results.ipynb": log_cell(["category: language"])}
-    lost = read(files)["verdicts"].query("status == 'failed'")
-    assert lost[["judge", "choice"]].isna().values.tolist() == [[False, True]]
+def test_a_call_without_a_decision_and_a_blank_choice_have_failed(tmp_path):
+    found = read(tmp_path, with_votes(SPLIT, CALL, "Error during API call"))["verdicts"]
+    assert found.query("judge == 'o1-preview'")["status"].tolist() == ["failed", "failed"]
+    found = read(tmp_path, with_votes(["", PLAIN, O3]))["verdicts"].query("status == 'failed'")
+    assert found.set_index("judge")["choice"].isna().to_dict() == {"o3-mini": True}
 
 
 @pytest.mark.parametrize(
@@ -135,13 +116,9 @@ def test_released_numbers_in_git():
     """What the recorded profile last wrote holds the numbers that the release prints."""
     checks = pd.read_csv(STAGED / "figures/recorded/livebench/checks.csv")
     assert len(checks) == 234
-    assert checks["difference"].abs().max() <= 0.05
-    whole = checks.query("category == 'instruction_following' and task == 'all'")
-    table = whole.pivot(index="judge", columns="responder", values="recomputed")
-    # The vote, then Claude, Gemini and o3-mini of the same.
-    vote, *shares = table.round(1).values.tolist()
-    assert vote == [56.5, 16.0, 27.5]
-    assert shares == [[67.0, 19.0, 14.0], [59.0, 32.5, 8.5], [27.5, 8.0, 64.5]]
+    assert (checks["recomputed"] - checks["published"]).abs().max() <= 0.05
+    vote = checks.query("category == 'instruction_following' and item == 'vote'")
+    assert vote["recomputed"].round(1).tolist() == [27.5, 56.5, 16.0]
 
 
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/livebench.csv")
@@ -152,10 +129,10 @@ FILES = livebench_files(5)
 def compute(found):
     """The frames of notebooks/livebench_metrics.ipynb that are made of the tables alone."""
     study = panel.Panel(found, 0.0, INTERVALS)
-    of_choices = (panel.counted, panel.models, panel.outcomes, panel.preference_shares)
-    of_itself = (excess.excess, excess.by_orders, excess.objective, excess.true_scores)
-    others = (panel.position, panel.tie_breaks, panel.agreement, panel.scores)
-    made = {one.__name__: one(study) for one in (*of_choices, *of_itself, *others)}
+    of_panel = "counted models outcomes preference_shares position tie_breaks agreement scores"
+    made = {name: getattr(panel, name)(study) for name in of_panel.split()}
+    for name in ("excess", "by_orders", "objective", "true_scores"):
+        made[name] = getattr(excess, name)(study)
     made["choices"] = study.choices
     made["majority_vote"], made["vote_outcomes"] = panel.majority_votes(study)
     printed = panel.checks(made["preference_shares"], made["majority_vote"], PUBLISHED)
@@ -164,13 +141,7 @@ def compute(found):
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    root = tmp_path_factory.mktemp("mirror")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("SELFPREF_ARCHIVES", str(root))
-    source = pin(root, "owner/livebench", FILES, root / "source.csv")
-    read = release("set", entry("livebench", "livebench"), source)
-    patch.undo()
-    return {name: tables.validate(read[name], name, name) for name in panel.TABLES}
+    return read(tmp_path_factory.mktemp("mirror"), FILES)
 
 
 @pytest.fixture(scope="module")
@@ -180,22 +151,16 @@ def frames(found):
 
 @pytest.mark.parametrize("category", PATHS)
 def test_shares_and_the_released_vote_are_those_of_the_file(frames, category):
-    file = pd.read_csv(io.StringIO(FILES[FOLDER + PATHS[category][0]]))
-
-    def counted(column):
-        counts = file[column].value_counts(normalize=True)
-        return {name: sum(counts[m] for m in counts.index if name[:4] in m) for name in NAMES}
-
-    of_file = frames["preference_shares"].query("category == @category and task == 'all'")
-    shares = of_file.pivot(index="judge", columns="responder", values="share")
-    for column in (name for name in file if name.endswith("_PREFERENCE")):
-        judge = next(name for name in NAMES if name[:4] in column)
-        assert shares.loc[judge].to_dict() == pytest.approx(counted(column))
+    file = sheet(FILES, FOLDER + PATHS[category][0]).replace(SHORT)
+    shares = frames["preference_shares"].query("task == 'all'")
+    votes = frames["majority_vote"].query("rule == 'released'").assign(judge="majority_vote")
+    found = pd.concat([shares, votes]).query("category == @category").set_index("judge")
     # The release prints no vote on mathematics.
-    if category != "math":
-        votes = frames["majority_vote"].query("category == @category and rule == 'released'")
-        stored = votes.set_index("responder")["share"].to_dict()
-        assert stored == pytest.approx(counted("majority_vote"))
+    for column in file.filter(regex="_PREFERENCE|majority_vote"):
+        counts = file[column].value_counts(normalize=True).reindex(NAMES, fill_value=0)
+        judge = SHORT.get(column.removesuffix("_PREFERENCE"), column)
+        stored = found.loc[judge].set_index("responder")["share"]
+        assert stored.to_dict() == pytest.approx(counts.to_dict())
 
 
 def test_the_order_of_the_rows_changes_no_number(found, frames):

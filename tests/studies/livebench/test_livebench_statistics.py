@@ -1,7 +1,6 @@
 """The statistics of the LiveBench study on rows written by hand, and on planted judges."""
 
-import itertools
-import json
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -9,72 +8,41 @@ import pytest
 
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.livebench.excess import against_all, excess, holm, objective, sign_flip_p
-from selfpref.studies.livebench.panel import (
-    NOBODY,
-    Panel,
-    agreement,
-    ended,
-    fleiss,
-    majority_votes,
-    outcomes,
-    position,
-    preference_shares,
-    scores,
-    settled,
-    tie_breaks,
-)
+from selfpref.studies.livebench import excess, panel
 
 INTERVALS = ClusterBootstrap(300, seed=1)
 NAMES = ["x", "y", "z"]
-KEYS = ("strict", "tolerant")
 
 
-def verdict(item, judge, choice, candidates=NAMES, variant="plain", status="ok"):
-    row = {"item_id": item, "judge": judge, "variant": variant, "candidates": list(candidates)}
-    return row | {"choice": choice, "status": status}
+def verdict(item, judge, choice, candidates=NAMES, **more):
+    row = {"item_id": item, "judge": judge, "candidates": [*candidates], "choice": choice}
+    return row | {"variant": "plain", "repeat": 0, "status": "ok"} | more
 
 
-def votes(by_item):
-    """What x, y and z chose on each item."""
-    return [
-        verdict(item, judge, choice)
-        for item, chosen in by_item.items()
-        for judge, choice in zip(NAMES, chosen, strict=True)
-    ]
+def votes(text):
+    """What x, y and z chose on the items c/0, c/1, ..."""
+    rows = enumerate(text.split())
+    return [verdict(f"c/{n}", *one) for n, row in rows for one in zip(NAMES, row, strict=True)]
 
 
-def truths(by_item):
-    return [
-        {"item_id": item, "responder": name, "metric": metric, "score": float(score)}
-        for item, values in by_item.items()
-        for name, score in zip(NAMES, values, strict=True)
-        for metric in KEYS
-    ]
+def filled(name, rows, **constants):
+    return tables.validate(tables.fill(rows, name, study="livebench", **constants), name, name)
 
 
-def panel(verdicts, truths=(), ratings=(), texts=None, margin=0.0):
+def study(verdicts, truths=(), ratings=(), texts=None, margin=0.0):
     """A study of one task a category; the category stands before the slash of an item's id."""
     ids = sorted({row["item_id"] for row in [*verdicts, *truths, *ratings]})
-    texts = texts or {key: " ".join(key) for key in itertools.product(ids, NAMES)}
-    metadata = json.dumps({"task": "only"})
-    rows = {
-        "items": [
-            {"item_id": item, "category": item.partition("/")[0], "cluster": item, "messages": []}
-            | {"metadata": metadata}
-            for item in ids
-        ],
-        "responses": [
-            {"item_id": item, "responder": name, "text": text, "status": "ok"}
-            for (item, name), text in texts.items()
-        ],
-        "verdicts": [row | {"order_known": True} for row in verdicts],
-        "truths": truths,
-        "ratings": [row | {"task": "rubric"} for row in ratings],
+    texts = texts or {key: " ".join(key) for key in product(ids, NAMES)}
+    items = [{"item_id": one, "cluster": one, "category": one.partition("/")[0]} for one in ids]
+    said = [{"item_id": item, "responder": name, "text": t} for (item, name), t in texts.items()]
+    made = {
+        "items": filled("items", items, messages=[[]] * len(ids), metadata='{"task": "only"}'),
+        "responses": filled("responses", said, status="ok"),
+        "verdicts": filled("verdicts", verdicts, order_known=True),
+        "truths": filled("truths", truths),
+        "ratings": filled("ratings", ratings, task="rubric"),
     }
-    filled = {name: tables.fill(part, name, study="livebench") for name, part in rows.items()}
-    checked = {name: tables.validate(frame, name, name) for name, frame in filled.items()}
-    return Panel(checked, margin, INTERVALS)
+    return panel.Panel(made, margin, INTERVALS)
 
 
 def of(frame, *key, **where):
@@ -86,84 +54,90 @@ def of(frame, *key, **where):
 
 def test_shares_count_ties_and_leave_failures_out():
     rows = [verdict(f"c/{n}", "x", choice) for n, choice in enumerate(["x", "x", "y", "tie"])]
-    found = panel([*rows, verdict("c/9", "x", None, status="refused")])
-    shares = of(preference_shares(found), "responder", task="all")
+    found = study([*rows, verdict("c/9", "x", None, status="refused")])
+    shares = of(panel.preference_shares(found), "responder", task="all")
     assert shares["share"].to_dict() == {"x": 0.5, "y": 0.25, "z": 0.0}
     assert set(shares["n"]) == {4}
-    counted = of(outcomes(found), "outcome", task="all")["n"]
+    counted = of(panel.outcomes(found), "outcome", task="all")["n"]
     assert counted.to_dict() == {"chosen": 3, "refused": 1, "tie": 1}
 
 
 def test_votes_of_a_category_under_every_rule():
     shown = ["y", "z", "x"]
     rows = [
-        *votes({"c/0": "xxy", "c/1": "xyz", "c/2": "zxx"}),
-        verdict("c/1", "breaker", "y", shown, "tie-break"),
-        verdict("c/1", "breaker", "z", shown, "tie-break-released"),
+        *votes("xxy xyz zxx"),
+        verdict("c/1", "breaker", "y", shown, variant="tie-break"),
+        verdict("c/1", "breaker", "z", shown, variant="tie-break-released"),
     ]
-    shares, ends = majority_votes(panel(rows))
+    shares, ends = panel.majority_votes(study(rows))
     table = shares.pivot(index="rule", columns="responder", values="share")
-    assert table.loc["released"].tolist() == pytest.approx([2 / 3, 0, 1 / 3])
-    assert table.loc["corrected"].tolist() == pytest.approx([2 / 3, 1 / 3, 0])
-    assert table.loc["two-of-three"].tolist() == pytest.approx([2 / 3, 0, 0])
-    # Without x itself, y and z both chose x once, on the last row.
-    assert table.loc["leave-self-out"].tolist() == pytest.approx([1 / 3, 0, 0])
-    undecided = shares.set_index(["rule", "responder"])["undecided"]
-    assert undecided[["two-of-three", "leave-self-out"]].xs("x", level=1).tolist() == [1, 2]
-    ended = of(ends, "outcome", rule="corrected")["n"].to_dict()
-    assert ended == {"majority": 2, "tie-break": 1}
+    # Of three rows. Without x itself, y and z both chose x once, on the last row.
+    assert (3 * table).round(9).T.to_dict("list") == {
+        "corrected": [2, 1, 0],
+        "leave-self-out": [1, 0, 0],
+        "released": [2, 0, 1],
+        "two-of-three": [2, 0, 0],
+    }
+    undecided = of(shares, "rule", responder="x")["undecided"]
+    assert undecided[["two-of-three", "leave-self-out"]].tolist() == [1, 2]
+    ended = of(ends, "outcome", rule="corrected")["n"]
+    assert ended.to_dict() == {"majority": 2, "tie-break": 1}
     # What the tie-breaker read, chose, and who was credited; a failed call is counted.
-    rows.append(verdict("c/2", "breaker", None, shown, "tie-break", status="refused"))
-    calls = tie_breaks(panel(rows)).set_index("item_id")
+    rows.append(verdict("c/2", "breaker", None, shown, variant="tie-break", status="refused"))
+    calls = panel.tie_breaks(study(rows)).set_index("item_id")
     assert calls["shown"].map(list).tolist() == [shown, shown]
     assert calls.loc["c/1", ["judge", "chosen", "credited"]].tolist() == ["breaker", "y", "z"]
     assert calls.loc["c/2", ["chosen", "credited"]].isna().all()
 
 
 def test_the_excess_is_own_minus_others_on_the_same_rows():
-    rows = votes({"c/0": "xxz", "c/1": "xyz", "c/2": "yyx", "c/3": "xyx"})
-    found = of(excess(panel(rows)), "judge", task="all").loc["x"]
+    rows = votes("xxz xyz yyx xyx")
+    found = of(excess.excess(study(rows)), "judge", task="all").loc["x"]
     # x chose itself on rows 0, 1, 3; y and z together chose x on 1/2, 0, 1/2, 1/2 of them.
     assert found[["excess", "n"]].tolist() == [pytest.approx(3 / 4 - 3 / 8), 4]
-    assert found["lo"] <= found["excess"] <= found["hi"]
 
 
 def test_p_values_are_those_of_holm_and_of_turned_signs(rng):
     # Holm (1979): 3 p, 2 p, 1 p in order, never falling, at most 1.
-    assert holm(pd.Series([0.01, 0.04, 0.03])).tolist() == pytest.approx([0.03, 0.06, 0.06])
-    assert holm(pd.Series([0.5, 0.6])).tolist() == [1, 1]
+    assert excess.holm(pd.Series([0.01, 0.04, 0.03])).tolist() == pytest.approx([0.03, 0.06, 0.06])
+    assert excess.holm(pd.Series([0.5, 0.6])).tolist() == [1, 1]
     # Three equal sums: all signs alike in 2 of 8 assignments.
-    assert sign_flip_p(np.array([1.0, 1.0, 1.0]), 40_000, rng) == pytest.approx(0.25, abs=0.01)
-    assert sign_flip_p(np.zeros(5), 100, rng) == 1
+    assert excess.sign_flip_p(np.array([1.0, 1.0, 1.0]), 40_000, rng) == pytest.approx(
+        0.25, abs=0.01
+    )
+    assert excess.sign_flip_p(np.zeros(5), 100, rng) == 1
 
 
-def test_under_cyclic_orders_a_judge_of_places_ties_and_one_that_prefers_itself_does_not(rng):
+def test_under_cyclic_orders_a_judge_of_places_ties_and_one_that_prefers_itself_does_not():
     """In c x takes what stands first; in d it takes its own; y and z choose the better response."""
     rows = []
-    for number, order in itertools.product(range(40), (NAMES, ["y", "z", "x"], ["z", "x", "y"])):
+    for number, (repeat, order) in product(range(40), enumerate(("xyz", "yzx", "zxy"))):
         best = NAMES[number % 3]
-        rows += [verdict(f"{c}/{number}", j, best, order) for c in "cd" for j in "yz"]
-        rows.append(verdict(f"c/{number}", "x", order[0], order))
-        rows.append(verdict(f"d/{number}", "x", "x", order))
-    found = panel(rows)
-    table = of(position(found), "quantity", "judge", category="c")["share"]
+        for judge, chosen in {"x": (order[0], "x"), "y": best * 2, "z": best * 2}.items():
+            pairs = zip("cd", chosen, strict=True)
+            rows += [verdict(f"{c}/{number}", judge, one, order, repeat=repeat) for c, one in pairs]
+    found = study(rows)
+    table = of(panel.position(found), "quantity", "judge", category="c")["share"]
     assert table["first position", "x"] == 1
     assert table["changed with the order"].to_dict() == {"x": 1, "y": 0, "z": 0}
-    shares = of(preference_shares(found), "judge", task="all", category="c").loc["x", "share"]
-    assert shares.tolist() == [0, 0, 0]
-    ends = of(outcomes(found), "judge", task="all", category="c")["outcome"]
-    assert ends.to_dict() == {"x": "unstable", "y": "chosen", "z": "chosen"}
-    own = of(excess(found), "category", task="all", judge="x")
+    own = of(excess.excess(found), "category", task="all", judge="x")
     assert own["excess"].tolist() == pytest.approx([-14 / 40, 1 - 14 / 40])
     assert own.loc["d", "p_holm"] < 0.05
+    # By the drawn order alone x always chooses itself: it stands first.
+    by = of(excess.by_orders(found), "orders", judge="x")[["own", "excess", "first"]]
+    assert by.loc[excess.ONE].tolist() == pytest.approx([1, 1 - 14 / 40, 1])
+    assert by.loc[excess.EVERY].tolist() == pytest.approx([1 / 2, 1 / 2 - 14 / 40, 2 / 3])
 
 
 def test_among_copies_only_the_place_is_chosen():
-    texts = {("c/0", name): "same  words" for name in NAMES}
-    texts |= {("c/1", "x"): "one", ("c/1", "y"): "two", ("c/1", "z"): " two\n"}
-    texts |= {("c/2", name): name for name in NAMES}
-    rows = [verdict("c/0", "j", "x"), verdict("c/1", "j", "z"), verdict("c/2", "j", "x")]
-    table = of(position(panel(rows, texts=texts)), "quantity", category="c")
+    said = {
+        "c/0": ("same  words", "same words", "same words"),
+        "c/1": ("one", "two", " two\n"),
+        "c/2": ("x", "y", "z"),
+    }
+    texts = {(item, name): row[n] for item, row in said.items() for n, name in enumerate(NAMES)}
+    rows = [verdict(item, "j", choice) for item, choice in zip(said, "xzx", strict=True)]
+    table = of(panel.position(study(rows, texts=texts)), "quantity", category="c")
     columns = ["share", "n", "items", "chance"]
     assert table.loc["earliest of 3 copies", columns].tolist() == [1, 1, 1, pytest.approx(1 / 3)]
     assert table.loc["earliest of 2 copies", columns].tolist() == [0, 1, 1, 1 / 2]
@@ -171,32 +145,34 @@ def test_among_copies_only_the_place_is_chosen():
 
 
 def test_harmful_neutral_and_legitimate_choices_of_itself():
-    # Scores of x against y and z; x chooses itself on all rows but the last of each kind.
-    by_item = {"c/0": (0, 1, 0), "c/1": (0.5, 0, 1), "c/2": (1, 1, 0), "c/3": (0, 0, 0)}
-    by_item |= {"c/4": (1, 0, 0)}
-    rows = [verdict(item, "x", mine) for item, mine in zip(by_item, "xyxyx", strict=True)]
-    rows += [verdict(item, "y", "y") for item in by_item]
-    rows += [verdict("c/5", judge, "x") for judge in "xy"]
-    known = truths(by_item)
-    table = objective(panel(rows, known))
+    # x beside y and z: twice worse, twice as good, once better; the last row has no key.
+    rows = votes("xyx yyy xyy yyy xyy xxx")
+    scores = [(0, 1, 0), (0.5, 0, 1), (1, 1, 0), (0, 0, 0), (1, 0, 0)]
+    known = [
+        {"item_id": f"c/{n}", "responder": name, "metric": metric, "score": float(row[place])}
+        for (n, row), (place, name) in product(enumerate(scores), enumerate(NAMES))
+        for metric in ("strict", "tolerant")
+    ]
+    table = excess.objective(study(rows, known))
     x = of(table, "judge", category="c", scoring="strict").loc["x"]
     wanted = {"n": 5, "n_self": 3, "n_harmful": 2, "n_neutral": 2, "n_legitimate": 1}
-    wanted |= {"harmful": 0.5, "neutral": 0.5, "legitimate": 1, "others_harmful": 0}
+    wanted |= {"harmful": 1 / 2, "others_harmful": 1 / 4, "harmful_beyond": 1 / 4}
+    wanted |= {"neutral": 1 / 2, "legitimate": 1, "legitimate_beyond": 1}
     wanted |= {"self_harmful": 1 / 3, "self_neutral": 1 / 3, "self_legitimate": 1 / 3}
     assert x[list(wanted)].to_dict() == pytest.approx(wanted)
-    near = objective(panel(rows, known, margin=0.6)).query("category == 'c' and judge == 'x'")
-    assert near["n_harmful"].tolist() == [1, 1]
+    near = of(excess.objective(study(rows, known, margin=0.6)), "judge", category="c")
+    assert near.loc["x", "n_harmful"].tolist() == [1, 1]
 
 
 def test_kappa_of_fleiss_by_hand():
     # Two options, three judges: rows aaa, aab. P_i = 1, 1/3; P_e = (5/6)^2 + (1/6)^2.
-    found = of(agreement(panel(votes({"c/0": "xxx", "c/1": "xxy"}))), "category", task="all")
+    found = of(panel.agreement(study(votes("xxx xxy"))), "category", task="all")
     (found,) = found.itertuples()
     chance = 26 / 36
     assert found.kappa == pytest.approx((2 / 3 - chance) / (1 - chance))
     assert (found.unanimous, found.judges, found.n, found.n_dropped) == (0.5, 3, 2, 0)
-    assert fleiss(np.tile([3.0, 3.0, 2.0, 2.0], (3, 1))).tolist() == [1, 1, 1]
-    assert np.isnan(fleiss(np.array([6.0, 2.0, 2.0])))
+    assert panel.fleiss(np.tile([3.0, 3.0, 2.0, 2.0], (3, 1))).tolist() == [1, 1, 1]
+    assert np.isnan(panel.fleiss(np.array([6.0, 2.0, 2.0])))
 
 
 def test_scores_leave_failures_out_and_count_the_top():
@@ -204,7 +180,7 @@ def test_scores_leave_failures_out_and_count_the_top():
         {"item_id": f"c/{n}", "responder": "x", "judge": "x", "score": score, "status": status}
         for n, (score, status) in enumerate([(11, "ok"), (8, "ok"), (None, "unparsable")])
     ]
-    one = scores(panel([verdict("c/0", "x", "x")], ratings=rated)).iloc[0]
+    one = panel.scores(study([verdict("c/0", "x", "x")], ratings=rated)).iloc[0]
     assert (one["mean"], one["n"], one["saturated"]) == (9.5, 2, 0.5)
 
 
@@ -225,8 +201,8 @@ def test_scores_leave_failures_out_and_count_the_top():
     ],
 )
 def test_a_winner_has_more_than_half_of_all_judges_else_the_tie_breaker_decides(votes, call, end):
-    calls = NOBODY if call == () else pd.Series({"item": call}, dtype="str")
-    one = ended(pd.DataFrame([votes], index=["item"], dtype="str"), calls).iloc[0]
+    calls = panel.NOBODY if call == () else pd.Series({"item": call}, dtype="str")
+    one = panel.ended(pd.DataFrame([votes], index=["item"], dtype="str"), calls).iloc[0]
     assert (None if pd.isna(one["winner"]) else one["winner"], one["outcome"]) == end
 
 
@@ -242,18 +218,17 @@ def test_a_winner_has_more_than_half_of_all_judges_else_the_tie_breaker_decides(
 def test_several_orders_become_one_choice(read, wanted):
     votes = pd.DataFrame(read, columns=["candidates", "choice", "status"])
     place = {"item_id": "i", "category": "c", "task": "t", "cluster": "i", "judge": "j"}
-    (row,) = settled(votes.assign(**place)).itertuples()
+    (row,) = panel.settled(votes.assign(**place)).itertuples()
     assert row.candidates == ["x", "y"]
     assert (None if pd.isna(row.choice) else row.choice, row.outcome, row.orders) == wanted
 
 
 def test_a_judge_against_all_others_is_counted_with_the_tie_breaker():
-    rows = votes({"c/0": "xyz", "c/1": "xxy", "c/2": "yyz", "c/3": "xzz"})
+    rows = votes("xyz xxy yyz xzz")
     # Nobody else decided the last question.
     rows += [verdict("c/4", "x", "x"), verdict("c/4", "y", None, status="failed")]
     calls = pd.DataFrame({"item_id": ["c/0", "c/3"], "chosen": ["y", "x"]})
-    found = against_all(panel(rows), calls).set_index("judge")
+    found = excess.against_all(study(rows), calls).set_index("judge")
     assert found["n"].tolist() == [4, 4, 4]
     assert found["alone"].to_dict() == {"x": 2, "y": 1, "z": 2}
     assert found.loc["x", ["share", "asked", "elsewhere"]].tolist() == [0.5, 2, 1]
-    assert found.loc["x", "lo"] < 0.5 < found.loc["x", "hi"]

@@ -44,7 +44,6 @@ cure: a rule that ignores the responses has none. Bias and agreement are to be r
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from selfpref.statistics import bias
@@ -56,10 +55,7 @@ from selfpref.statistics.judged import Judged
 # alone; and what makes one rule differ from another.
 MEAN, OTHERS = "mean of judges", "others alone"
 OWN_VOTE, AVERAGING, OTHER_WRITER = "own vote", "averaging", "other writer"
-WITHOUT = {
-    "ensemble": "ensemble without the judge",
-    "perplexity-weighted": "perplexity-weighted without the judge",
-}
+WITHOUT = {rule: f"{rule} without the judge" for rule in ("ensemble", "perplexity-weighted")}
 RULES = ("single", *(rule for pair in WITHOUT.items() for rule in pair), "leave-self-out")
 MEASURES = ("eo", "size", "agreement")
 # What changes, from the second rule to the first.
@@ -67,7 +63,7 @@ EFFECTS = (
     (OWN_VOTE, "single", OTHERS),
     *((OWN_VOTE, rule, without) for rule, without in WITHOUT.items()),
     *((AVERAGING, without, OTHERS) for without in WITHOUT.values()),
-    (OTHER_WRITER, "ensemble without the judge", "leave-self-out"),
+    (OTHER_WRITER, WITHOUT["ensemble"], "leave-self-out"),
 )
 EFFECT = ["effect", "rule", "against"]
 COUNTS = ["n", "n_human_own", "n_human_other", "dropped"]
@@ -78,8 +74,7 @@ CHANGED = ["dataset", "judge", "measure", *EFFECT, *CHANGES.values(), *COUNTS]
 FEWEST = 3
 # Pairs with the responses of one judge or of several: their cells `[pairs, judges, rules + others,
 # 4]`, prompts, and the numbers `COUNTS`.
-Counts = npt.NDArray[np.int64]
-Block = tuple[Floats, pd.Series, Counts]
+Block = tuple[Floats, pd.Series, pd.Series]
 
 
 def text_perplexities(perplexities: pd.DataFrame) -> pd.DataFrame:
@@ -98,10 +93,9 @@ def weights(scores: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
     """
     given = given.reindex(columns=scores.columns)
     relative = given.sub(given.mean(axis=1, skipna=False), axis=0)
-    one, two = (
-        relative.reindex(scores.index.droplevel(other)).to_numpy() for other in ("second", "first")
-    )
-    return pd.DataFrame(np.exp(np.minimum(one, two)), index=scores.index, columns=scores.columns)
+    texts = (scores.index.droplevel(other) for other in ("second", "first"))
+    one, two = (relative.reindex(text).set_axis(scores.index) for text in texts)
+    return np.exp(np.minimum(one, two))
 
 
 def rule_scores(scores: pd.DataFrame, given: pd.DataFrame, judge: str) -> pd.DataFrame:
@@ -120,10 +114,8 @@ def rule_scores(scores: pd.DataFrame, given: pd.DataFrame, judge: str) -> pd.Dat
 
     def mean(by: pd.DataFrame) -> pd.Series:
         # A judge of weight 0 is not asked: its missing score does not matter.
-        of = scores[list(by)]
-        return (by * of.mask(by.eq(0), 0.0)).sum(axis=1, skipna=False) / by.sum(
-            axis=1, skipna=False
-        )
+        given = by * scores[[*by]].mask(by.eq(0), 0.0)
+        return given.sum(axis=1, skipna=False) / by.sum(axis=1, skipna=False)
 
     rules = {
         "single": scores[judge],
@@ -168,7 +160,7 @@ def _block(data: Judged, judge: str, scores: pd.DataFrame, rules: pd.DataFrame) 
     cells = bias.crossed(human, decisions)[complete]
     own, other = bias.human_sides(cells[:, 0].sum(axis=0))
     counts = [len(cells), own, other, decided.sum() - len(cells)]
-    return cells[:, None], labels["cluster"][complete], np.array(counts, dtype=np.int64)
+    return cells[:, None], labels["cluster"][complete], pd.Series(counts, COUNTS, dtype=int)
 
 
 def _together(blocks: Sequence[Block]) -> Block:
@@ -176,7 +168,7 @@ def _together(blocks: Sequence[Block]) -> Block:
     cells, clusters, counts = zip(*blocks, strict=True)
     places = np.eye(len(blocks))[:, :, None, None]
     placed = [of * place for of, place in zip(cells, places, strict=True)]
-    return np.concatenate(placed), pd.concat(clusters), np.sum(counts, axis=0)
+    return np.concatenate(placed), pd.concat(clusters), sum(counts)
 
 
 def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -202,12 +194,11 @@ def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
         changes = values[..., first] - values[..., second]
         return np.concatenate([values, changes], axis=-1).reshape(len(totals), -1)
 
-    def rows(judge: str, cells: Floats, clusters: pd.Series, counts: Counts) -> pd.DataFrame:
+    def rows(judge: str, cells: Floats, clusters: pd.Series, counts: pd.Series) -> pd.DataFrame:
         found = data.bootstrap.estimates(cells, clusters, statistics, "mitigations", judge)
         made = pd.DataFrame(told, columns=["measure", *EFFECT])
         made = made.join(pd.DataFrame(found)[["value", "lo", "hi"]])
-        numbers = dict(zip(COUNTS, counts.tolist(), strict=True))
-        return made.assign(dataset=data.name, judge=judge, **numbers)
+        return made.assign(dataset=data.name, judge=judge, **counts)
 
     made, blocks = [pd.DataFrame(columns=[*dict.fromkeys((*RULED, *EFFECT))])], []
     for judge in data.judges if scores.shape[1] >= FEWEST else ():

@@ -30,18 +30,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy.stats import pearsonr
 
 from selfpref import paths
 from selfpref.params import Params
 from selfpref.statistics import choices
 from selfpref.statistics.bias import decide, gap, scores_of, value_of, whole_counts
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, pearson
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
 from selfpref.statistics.judged import TABLES as PAIRS
 from selfpref.statistics.judged import Judged, Row, Settings, by_panel
 from selfpref.studies.livebench import STUDY as LIVEBENCH
-from selfpref.studies.livebench.panel import TABLES, Panel
-from selfpref.studies.livebench.panel import rated as rated_contests
+from selfpref.studies.livebench.panel import ROUNDING, TABLES, Panel, rated
 from selfpref.studies.livebench.scorers import READINGS
 from selfpref.studies.panickssery import STUDY as PANICKSSERY
 from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS
@@ -59,8 +58,6 @@ RECOVERY = ["gold", "statistic", "r", "lo", "hi", "n"]
 # The interval of a correlation needs n - 3 > 0.
 FEWEST = 4
 PERFECT = 1 - 1e-12
-# Scores are sums and ratios in floating point.
-ROUNDING = 1e-9
 OTHERS, RUBRIC = "other judges", "rubric"
 UNITS = {"mqm": "MQM points", "coverage": "share", "correctness": "share"}
 Tables = Mapping[str, pd.DataFrame]
@@ -147,23 +144,22 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
     Returns:
         Without a gold label, then under each reading of the key.
     """
-    asked = panel.choices.reset_index(drop=True)
-    asked = asked.assign(responder=asked["candidates"], k=asked["candidates"].map(len))
-    rows = asked.explode("responder").reset_index(names="set").astype({"responder": "str"})
+    rows = panel.ballots.reset_index(names="set").astype({"responder": "str"})
+    rows["k"], tied = rows["candidates"].map(len), rows["choice"].eq(TIE)
     rows["opponent"] = [
         "+".join(name for name in names if name != me)
         for names, me in zip(rows["candidates"], rows["responder"], strict=True)
     ]
-    chosen = [rows["choice"].isna(), rows["choice"].eq(TIE), rows["choice"].eq(rows["responder"])]
-    rows["decision"] = np.select(chosen, [np.nan, 0.5, 1.0], 0.0)
-    rows["win"] = rows["decision"].mask(rows["decision"].eq(0.5), 1 / rows["k"])
-    made, texts = [], (rows["item_id"], rows["responder"])
+    rows["decision"] = rows["picked"].mask(tied, 0.5)
+    rows["win"] = rows["picked"].mask(tied, 1 / rows["k"])
+    made, by = [], rows["set"]
     for gold in (choices.NONE, *READINGS):
-        score = value_of(scores_of(panel.tables["truths"], gold), *texts)
-        best = score.ge(score.groupby(rows["set"]).transform("max") - panel.margin - ROUNDING)
-        known = score.notna().groupby(rows["set"]).transform("all")
-        win = best.div(best.groupby(rows["set"]).transform("sum")).where(known)
-        several = win.between(0, 1, inclusive="neither")
+        scores = scores_of(panel.tables["truths"], gold)
+        score = value_of(scores, rows["item_id"], rows["responder"])
+        best = score.ge(score.groupby(by).transform("max") - panel.margin - ROUNDING)
+        known = score.notna().groupby(by).transform("all")
+        win = best.div(best.groupby(by).transform("sum")).where(known)
+        several = win.gt(0) & win.lt(1)
         turned = rows.assign(gold=win, human=win.mask(several, 0.5))[choices.COLUMNS]
         name = gold if gold == choices.NONE else f"key-{gold}"
         made.append(choices.Judgments("livebench", "livebench", name, turned, settings))
@@ -180,10 +176,9 @@ def from_confidences(
         tables: The tables `responses` and `truths`; equal `quality` is a tie.
         settings: Threshold, ties, intervals and seed.
     """
-    asked = pairs[pairs["task"].eq("preference") & pairs["variant"].eq("plain")]
-    asked = asked[asked["held_out"]].astype(
-        dict.fromkeys(["dataset", "evaluator", "other", "own", "item_id", "cluster"], "str")
-    )
+    asked = pairs.query("task == 'preference' and variant == 'plain' and held_out")
+    names = ["dataset", "evaluator", "other", "own", "item_id", "cluster"]
+    asked = asked.astype(dict.fromkeys(names, "str"))
     quality = scores_of(tables["truths"], "quality")
     decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
     human = _side(gap(quality, asked, "own", "other"))
@@ -215,24 +210,23 @@ def _gap(rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, *names: st
 
 def of_contests(panel: Panel, level: float) -> Iterator[Row]:
     """Rubric totals of the LiveBench study, under every gold score that there is."""
-    rows, truths = rated_contests(panel), panel.tables["truths"]
+    rows, truths = rated(panel), panel.tables["truths"]
     if rows.empty:
         return
     by_text = rows.groupby(["item_id", "responder"])["score"]
-    number = by_text.transform("size")
-    # The mean score that the other judges give the text of each row.
-    others = (by_text.transform("sum") - rows["score"]) / (number - 1).where(number.gt(1))
-    metrics = sorted(set(truths["metric"]))
-    texts = rows["item_id"], rows["responder"]
-    golds = {OTHERS: others} | {name: value_of(scores_of(truths, name), *texts) for name in metrics}
+    # The mean score that the other judges give the text of each row; 0 / 0 without another.
+    others = (by_text.transform("sum") - rows["score"]) / (by_text.transform("size") - 1)
+    golds = {OTHERS: others}
+    for name in sorted(set(truths["metric"])):
+        golds[name] = value_of(scores_of(truths, name), rows["item_id"], rows["responder"])
     own = rows["judge"].eq(rows["responder"])
     for name, gold in golds.items():
         told_as = name if name in (OTHERS, RUBRIC) else f"key-{name}"
         place = choices.key_of("livebench", told_as, "livebench", "rubric points")
         if name == told_as:
-            for judge, part in rows.assign(gold=gold)[own].groupby("judge", sort=True):
-                names = ("gold_gap", str(judge), name)
-                yield _gap(part, place | {"judge": judge}, panel.bootstrap, *names)
+            for judge, part in rows.assign(gold=gold)[own].groupby("judge"):
+                here = place | {"judge": judge}
+                yield _gap(part, here, panel.bootstrap, "gold_gap", str(judge), name)
         if name != OTHERS:
             yield from choices.of_ratings(rows, gold, place, level)
 
@@ -246,26 +240,26 @@ def of_refinement(tables: Tables, settings: xu.Settings) -> Iterator[Row]:
     """
     plain = xu.chained(xu.read_as(xu.rated(tables, settings), "corrected"))
     first = plain[plain["condition"].eq("") & plain["step"].eq(0)]
-    for (task, judge), part in first.groupby(["task", "judge"], sort=True):
-        golds = {settings.metric(str(task)): part["truth"]}
+    for key, part in first.groupby(["task", "judge"]):
+        task, judge = map(str, key)
+        golds = {settings.metric(task): part["truth"]}
         human = xu.truth_of(part, tables["truths"], "human-mqm")
         if task == "mqm" and human.notna().any():
             # People graded one language; the rows of the others are out of its scope.
             golds["human-mqm"] = human.dropna()
         for name, gold in golds.items():
-            scored = part.loc[gold.index].assign(gold=gold)
-            unit = UNITS.get(str(task), "points")
-            place = choices.key_of(str(task), name, "xu", unit, judge=judge)
-            names = ("beyond", "xu", str(task), str(judge), name)
-            yield _gap(scored, place, settings.bootstrap, *names)
+            scored, unit = part.loc[gold.index].assign(gold=gold), UNITS.get(task, "points")
+            place = choices.key_of(task, name, "xu", unit, judge=judge)
+            yield _gap(scored, place, settings.bootstrap, "beyond", "xu", task, judge, name)
 
 
 def long(rows: Iterable[Row]) -> pd.DataFrame:
     """Every statistic of every judge, sorted, in the columns `turned.LONG`."""
-    found = choices.table(rows)
-    place = found["statistic"].map(STATISTICS.index)
-    found = found.assign(place=place).sort_values([*choices.KEY[:-1], "place"], ignore_index=True)
-    return whole_counts(found.drop(columns="place"))
+    *places, statistic = choices.KEY
+    found = choices.table(rows).sort_values(
+        statistic, key=lambda names: names.map(STATISTICS.index)
+    )
+    return whole_counts(found.sort_values(places, kind="stable", ignore_index=True))
 
 
 def together(parts: Iterable[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
@@ -291,13 +285,13 @@ def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.Dat
         return pd.DataFrame(columns=RECOVERY)
     bonus = pd.concat(betas, names=["dataset", "judge"]).rename("beta")
     known = rows[rows["n"].gt(0)].join(bonus, on=["dataset", "judge"], how="inner")
-    z, found = ndtri((1 + level) / 2), []
+    found = []
     for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
-        if len(part) < FEWEST or not part["value"].std() > 0:
+        if len(part) < FEWEST or part["value"].nunique() < 2:
             continue
-        r = float(pearson(part["value"].to_numpy(float), part["beta"].to_numpy(float)))
+        line = pearsonr(part["value"], part["beta"])
+        r, ends = line.statistic, line.confidence_interval(level)
         # A perfect line has no interval: the transform of 1 is infinite.
-        line = np.arctanh(r) if abs(r) < PERFECT else np.nan
-        half = z / np.sqrt(len(part) - 3)
-        found.append((gold, statistic, r, np.tanh(line - half), np.tanh(line + half), len(part)))
+        ends = ends if abs(r) < PERFECT else (np.nan, np.nan)
+        found.append((gold, statistic, r, *ends, len(part)))
     return pd.DataFrame(found, columns=RECOVERY)

@@ -36,16 +36,24 @@ import pandas as pd
 
 from selfpref.statistics import third
 from selfpref.statistics.bootstrap import Floats, bounded, cluster_sums
-from selfpref.studies.livebench import panel as of
-from selfpref.studies.livebench.panel import ALL, PLACE, Panel, in_order, with_all
+from selfpref.studies.livebench.panel import (
+    ALL,
+    FIRST,
+    PLACE,
+    ROUNDING,
+    VOTE,
+    Panel,
+    in_order,
+    position,
+    rated,
+    with_all,
+)
 from selfpref.studies.livebench.scorers import READINGS
 
 ONE, EVERY = "one drawn order", "all orders"
 ORDERS = ["judge", "orders", *bounded("own", "excess", "first"), "n"]
 KINDS = ["harmful", "neutral", "legitimate"]
 KEY = ["category", "scoring", "judge"]
-# Scores are sums and ratios in floating point.
-ROUNDING = 1e-9
 
 
 def pairs(panel: Panel) -> pd.DataFrame:
@@ -120,23 +128,21 @@ def by_orders(panel: Panel) -> pd.DataFrame:
     """
     verdicts = panel.tables["verdicts"]
     # The orders of an item are numbered, the drawn one 0.
-    later = verdicts["variant"].eq(of.VOTE) & verdicts["repeat"].gt(0)
+    later = verdicts["variant"].eq(VOTE) & verdicts["repeat"].gt(0)
     if not later.any():
         return pd.DataFrame(columns=ORDERS)
     drawn = dataclasses.replace(panel, tables={**panel.tables, "verdicts": verdicts[~later]})
     found = []
     for orders, one in ((ONE, drawn), (EVERY, panel)):
-        both, place = pairs(one), of.position(one)
-        parts = {
-            "own": one.shares(both, ["judge"], "own"),
-            "excess": one.means(both, ["judge"], "d", "excess", orders),
-            "first": place.query("quantity == @of.FIRST and category == @ALL"),
-        }
-        table = parts["own"][["judge", "n"]].assign(orders=orders)
-        for name, part in parts.items():
-            ends = part.rename(columns={"share": "mean"}).set_index("judge")[["mean", "lo", "hi"]]
-            table = table.join(ends.set_axis(bounded(name), axis=1), on="judge")
-        found.append(table[ORDERS])
+        both = pairs(one)
+        own = one.shares(both, ["judge"], "own")
+        over = one.means(both, ["judge"], "d", "excess", orders)
+        place = position(one)
+        first = place[place["quantity"].eq(FIRST) & place["category"].eq(ALL)]
+        parts = (own, over, first.drop(columns=["category", "quantity"]))
+        ends = pd.concat([part.set_index("judge").iloc[:, :3] for part in parts], axis=1)
+        named = ends.set_axis(ORDERS[2:-1], axis=1)
+        found.append(own[["judge", "n"]].join(named, on="judge").assign(orders=orders)[ORDERS])
     return pd.concat(found, ignore_index=True)
 
 
@@ -154,9 +160,9 @@ def against_all(panel: Panel, calls: pd.DataFrame) -> pd.DataFrame:
     """
     rows = pairs(panel)
     chosen = rows["item_id"].map(calls.set_index("item_id")["chosen"])
-    rows["alone"] = rows["own"].where(rows["others"].eq(0), 0.0)
-    rows["asked"] = rows["alone"].where(chosen.notna(), 0.0)
-    rows["elsewhere"] = rows["asked"].where(chosen.ne(rows["judge"]), 0.0)
+    rows["alone"] = rows["own"] * rows["others"].eq(0)
+    rows["asked"] = rows["alone"] * chosen.notna()
+    rows["elsewhere"] = rows["asked"] * chosen.ne(rows["judge"])
     counts = rows.groupby("judge")[["alone", "asked", "elsewhere"]].sum().astype(int)
     return panel.shares(rows, ["judge"], "alone").join(counts, on="judge")
 
@@ -184,10 +190,9 @@ def kinds(panel: Panel) -> pd.DataFrame:
     known, width = objective_scores(panel), panel.margin + ROUNDING
     wide = known.pivot(index=["item_id", "scoring"], columns="responder", values="score").dropna()
     best = {judge: wide.drop(columns=judge).max(axis=1) for judge in wide}
-    gap = wide - pd.DataFrame(best, wide.index, wide.columns)
-    rows = gap.rename_axis(columns="judge").stack().rename("gap").reset_index()
-    which = np.select([rows["gap"] < -width, rows["gap"] > width], [KINDS[0], KINDS[2]], KINDS[1])
-    return rows.drop(columns="gap").assign(kind=which)
+    gap = (wide - pd.DataFrame(best, wide.index)).rename_axis(columns="judge").stack()
+    kind = pd.cut(gap, [-np.inf, -width, width, np.inf], labels=KINDS)
+    return kind.astype("str").reset_index(name="kind")
 
 
 def objective(panel: Panel) -> pd.DataFrame:
@@ -206,8 +211,8 @@ def objective(panel: Panel) -> pd.DataFrame:
         mine = rows.assign(**rows[["own", "others", "d"]].where(rows["kind"].eq(kind)))
         rate, by = panel.shares(mine, KEY, "own").set_index(KEY), mine.groupby(KEY)
         over = panel.means(mine, KEY, "d", "beyond", kind).set_index(KEY).drop(columns="n")
-        rates += [rate.set_axis([*bounded(kind), f"n_{kind}"], axis=1)]
-        rates += [by["others"].mean().rename(f"others_{kind}")]
+        rate = rate.set_axis([*bounded(kind), f"n_{kind}"], axis=1)
+        rates += [rate, by["others"].mean().rename(f"others_{kind}")]
         beyond += [over.set_axis(bounded(f"{kind}_beyond"), axis=1)]
         of_self += [(by["own"].sum() / found["n_self"]).rename(f"self_{kind}")]
     return found.join([*rates, *beyond, *of_self]).reset_index()
@@ -221,7 +226,7 @@ def third_judge(panel: Panel) -> pd.DataFrame:
         (`selfpref.statistics.third`), in points of the rubric.
     """
     found = [pd.DataFrame(columns=["category", "scoring", *third.THIRD])]
-    marks = with_all(of.rated(panel), "category")
+    marks = with_all(rated(panel), "category")
     for scoring, key in objective_scores(panel).groupby("scoring"):
         keyed = marks[marks["item_id"].isin(key["item_id"])]
         for category, rows in keyed.groupby("category"):

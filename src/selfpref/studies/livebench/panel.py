@@ -45,6 +45,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, product
 
 import numpy as np
 import pandas as pd
@@ -54,6 +55,7 @@ from selfpref.statistics.bootstrap import (
     ClusterBootstrap,
     Floats,
     bounded,
+    divided,
     group_shares,
     share_interval,
 )
@@ -64,6 +66,8 @@ TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
 VOTE, BREAK, RELEASED = "plain", "tie-break", "tie-break-released"
 ALL = "all"
 PLACE = ["category", "task"]
+# Scores are sums and ratios in floating point.
+ROUNDING = 1e-9
 CHOICES = ["item_id", *PLACE, "cluster", "judge", "candidates", "choice", "outcome", "orders"]
 FIRST, CHANGED = "first position", "changed with the order"
 POSITION = ["category", "judge", "quantity", "share", "lo", "hi", "n", "items", "chance"]
@@ -95,23 +99,24 @@ def settled(votes: pd.DataFrame) -> pd.DataFrame:
         `tie` or missing; `outcome` is `chosen`, `tie`, `unstable` where the orders disagree, or the
         status of the first verdict that failed; `orders` counts those that were read.
     """
-    if votes.empty:
-        return pd.DataFrame(columns=CHOICES)
     ok, order = votes["status"].eq("ok"), votes["candidates"].map(tuple)
-    read = votes.assign(
-        choice=votes["choice"].where(ok), failed=votes["status"].mask(ok), order=order
+    read = votes.assign(choice=votes["choice"].where(ok), failed=votes["status"].mask(ok))
+    rows = (
+        read.assign(order=order)
+        .groupby(CHOICES[:5])
+        .agg(
+            candidates=("order", lambda orders: sorted({*chain(*orders)})),
+            choice=("choice", "first"),
+            different=("choice", "nunique"),
+            failed=("failed", "first"),
+            orders=("order", "nunique"),
+        )
     )
-    rows = read.groupby(["item_id", *PLACE, "cluster", "judge"]).agg(
-        candidates=("order", lambda orders: sorted(set().union(*orders))),
-        choice=("choice", "first"),
-        different=("choice", "nunique"),
-        failed=("failed", "first"),
-        orders=("order", "nunique"),
-    )
-    unstable, failed = rows["different"].gt(1), rows["failed"]
-    rows["choice"] = rows["choice"].mask(unstable, TIE).mask(failed.notna())
-    said = np.select([unstable, rows["choice"].eq(TIE)], ["unstable", TIE], "chosen")
-    return rows.assign(outcome=failed.where(failed.notna(), said)).reset_index()[CHOICES]
+    unstable, lost = rows["different"].gt(1), rows["failed"].notna()
+    said = [lost, unstable, rows["choice"].eq(TIE)]
+    rows["outcome"] = np.select(said, [rows["failed"], "unstable", TIE], "chosen")
+    rows["choice"] = rows["choice"].mask(unstable, TIE).mask(lost)
+    return rows.reset_index()[CHOICES]
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,11 @@ class Panel:
     @cached_property
     def items(self) -> pd.DataFrame:
         """`item_id, cluster, category, task` of every item; without a task, the category is it."""
-        return of_items(self.tables["items"])
+        rows = self.tables["items"]
+        tasks = [json.loads(metadata).get("task") for metadata in rows["metadata"]]
+        category = rows["category"].fillna("uncategorised")
+        task = pd.Series(tasks, rows.index, dtype="str").fillna(category)
+        return rows[["item_id", "cluster"]].assign(category=category, task=task)
 
     @cached_property
     def verdicts(self) -> pd.DataFrame:
@@ -148,9 +157,9 @@ class Panel:
     def ballots(self) -> pd.DataFrame:
         """One row an item, judge and candidate (`responder`): 1 in `picked` if it was chosen.
 
-        Missing where the judge has no choice.
+        Missing where the judge has no choice. The index numbers the choices.
         """
-        rows = self.choices.explode("candidates").rename(columns={"candidates": "responder"})
+        rows = self.choices.assign(responder=self.choices["candidates"]).explode("responder")
         picked = rows["choice"].eq(rows["responder"]).astype(float)
         return rows.assign(picked=picked.mask(rows["choice"].isna()))
 
@@ -177,14 +186,6 @@ class Panel:
         return pd.DataFrame(found, columns=[*by, "mean", "lo", "hi", "n"])
 
 
-def of_items(items: pd.DataFrame) -> pd.DataFrame:
-    """`item_id, cluster, category, task` of the items table."""
-    tasks = [json.loads(metadata).get("task") for metadata in items["metadata"]]
-    category = items["category"].fillna("uncategorised")
-    task = pd.Series(tasks, index=items.index, dtype="str").fillna(category)
-    return items[["item_id", "cluster"]].assign(category=category, task=task)
-
-
 def with_all(rows: pd.DataFrame, column: str) -> pd.DataFrame:
     """The rows twice: under `all` in this column, and as they are."""
     return pd.concat([rows.assign(**{column: ALL}), rows])
@@ -202,15 +203,20 @@ def counted(panel: Panel) -> pd.DataFrame:
 
     `keyed` are items with objective scores, `failed` ratings without a total.
     """
-    ratings, items = panel.tables["ratings"], panel.items["item_id"]
-    failed = items.map(ratings.loc[ratings["status"].ne("ok"), "item_id"].value_counts())
-    rows = panel.items.assign(
-        keyed=items.isin(panel.tables["truths"]["item_id"]),
-        failed=failed.fillna(0).astype(int),
+    keyed = panel.items["item_id"].isin(panel.tables["truths"]["item_id"])
+    failed = panel.tables["ratings"].query("status != 'ok'")["item_id"].value_counts()
+    rows = panel.items.assign(keyed=keyed, failed=panel.items["item_id"].map(failed))
+    counts = (
+        with_all(rows, "task")
+        .groupby(PLACE)
+        .agg(
+            items=("item_id", "size"),
+            clusters=("cluster", "nunique"),
+            keyed=("keyed", "sum"),
+            failed=("failed", "sum"),
+        )
     )
-    by = with_all(rows, "task").groupby(PLACE)
-    counts = by.agg(items=("item_id", "size"), clusters=("cluster", "nunique"))
-    return in_order(counts.join(by[["keyed", "failed"]].sum()).reset_index())
+    return in_order(counts.astype(int).reset_index())
 
 
 def models(panel: Panel) -> pd.DataFrame:
@@ -247,7 +253,7 @@ def _readings(panel: Panel) -> pd.DataFrame:
         `first`, and was the `earliest` of its copies (0 or 1); the `chance` of each.
     """
     votes = panel.verdicts.query("variant == @VOTE and order_known and status == 'ok'")
-    rows = votes.reset_index(drop=True).rename_axis("verdict").explode("candidates").reset_index()
+    rows = votes.reset_index(names="verdict").explode("candidates", ignore_index=True)
     rows = rows.rename(columns={"candidates": "responder"})
     texts = panel.tables["responses"].query("step == 0 and sample == 0")
     rows = rows.merge(texts[["item_id", "responder", "text"]], "left")
@@ -271,22 +277,21 @@ def position(panel: Panel) -> pd.DataFrame:
     `n` counts verdicts, `items` the items that they are about (for copies: all with so many).
     """
     read, choices = _readings(panel), panel.choices
-    several = choices.dropna(subset="choice").query("orders > 1")
-    moved = several.assign(quantity=CHANGED, hit=several["outcome"].eq("unstable").astype(float))
-    chosen = read[read["picked"]].assign(quantity=FIRST, hit=lambda rows: rows["first"], copies=1)
+    moved = choices.dropna(subset="choice").query("orders > 1")
+    moved = moved.assign(quantity=CHANGED, copies=0, chance=0.0)
+    moved["hit"] = moved["outcome"].eq("unstable").astype(float)
+    chosen = read[read["picked"]].assign(quantity=FIRST, copies=1)
+    chosen["hit"] = chosen["first"]
     copies = read.query("copies > 1")
-    copies = copies.assign(
-        quantity="earliest of " + copies["copies"].astype(str) + " copies",
-        hit=copies["earliest"].where(copies["picked"]),
-        chance=1 / copies["copies"],
-    )
+    copies["quantity"] = "earliest of " + copies["copies"].astype(str) + " copies"
+    copies["hit"] = copies["earliest"].where(copies["picked"])
+    copies["chance"] = 1 / copies["copies"]
     by, found = ["category", "judge", "copies", "quantity"], []
-    for scope in ({}, {"category": ALL}):
-        rows = pd.concat([chosen, copies]).assign(**scope)
+    for scope, part in product(({}, {"category": ALL}), (pd.concat([chosen, copies]), moved)):
+        rows = part.assign(**scope)
         groups = rows.groupby(by).agg(items=("item_id", "nunique"), chance=("chance", "mean"))
         shares = panel.shares(rows, by, "hit").assign(**groups.reset_index()[["items", "chance"]])
-        changed = panel.shares(moved.assign(**scope), ["category", "judge", "quantity"], "hit")
-        found += [shares.query("n > 0"), changed.assign(items=changed["n"], chance=0.0)]
+        found.append(shares.query("n > 0"))
     return pd.concat(found, ignore_index=True)[POSITION]
 
 
@@ -360,9 +365,9 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     # Only a release has a reading of its own.
     if rules["released"].empty:
         del rules["released"]
-    parts = []
+    rules[ALONE], parts = NOBODY, []
     for items, votes in by_category(panel.choices):
-        ends = {rule: ended(votes, calls) for rule, calls in (rules | {ALONE: NOBODY}).items()}
+        ends = {rule: ended(votes, calls) for rule, calls in rules.items()}
         for name in items["candidates"].explode().unique():
             ends[WITHOUT] = ended(votes.drop(columns=name, errors="ignore"), NOBODY)
             part = pd.concat(ends, names=["rule"]).reset_index().assign(responder=name)
@@ -385,10 +390,11 @@ def tie_breaks(panel: Panel) -> pd.DataFrame:
         `category, item_id, judge, shown` (responders in the order shown), `chosen` (missing where
         the verdict failed) and `credited` (missing but in a release that has its own reading).
     """
-    key, calls = ["category", "item_id", "judge"], _calls(panel)
-    found, later = (calls[calls["variant"].eq(one)].set_index(key) for one in (BREAK, RELEASED))
-    found = found[["candidates", "choice"]].set_axis(["shown", "chosen"], axis=1)
-    return found.join(later["choice"].rename("credited")).sort_index().reset_index()
+    calls = _calls(panel).rename(columns={"candidates": "shown", "choice": "chosen"})
+    calls = calls.set_index(["category", "item_id", "judge"])
+    found, later = (calls[calls["variant"].eq(one)] for one in (BREAK, RELEASED))
+    found = found[["shown", "chosen"]].assign(credited=later["chosen"])
+    return found.sort_index().reset_index()
 
 
 def fleiss(totals: Floats) -> Floats:
@@ -400,12 +406,10 @@ def fleiss(totals: Floats) -> Floats:
     Returns:
         `[...]`; NaN where all choices are of one option.
     """
-    options, (agreed, rows) = totals[..., :-2], np.moveaxis(totals[..., -2:], -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = options / options.sum(axis=-1, keepdims=True)
-        chance = (parts**2).sum(axis=-1)
-        kappa: Floats = np.where(chance < 1, (agreed / rows - chance) / (1 - chance), np.nan)
-    return kappa
+    options, agreed, rows = totals[..., :-2], totals[..., -2], totals[..., -1]
+    parts = options / options.sum(axis=-1, keepdims=True)
+    chance = (parts**2).sum(axis=-1)
+    return divided(agreed / rows - chance, 1 - chance)
 
 
 def agreement(panel: Panel) -> pd.DataFrame:
@@ -425,9 +429,8 @@ def agreement(panel: Panel) -> pd.DataFrame:
         values = counts.assign(agreed=agreed, rows=1.0)
         kappa = panel.bootstrap.estimate(values, clusters, fleiss, "agreement", *map(str, key))
         same = share_interval(agreed.eq(1).astype(float), clusters, panel.bootstrap.level)
-        row = dict(zip(PLACE, key, strict=True)) | {"judges": judges, "n": len(complete)}
-        row |= kappa.columns("kappa") | same.columns("unanimous")
-        rows.append(row | {"n_dropped": len(wide) - len(complete)})
+        n = len(complete)
+        rows.append((*key, judges, *kappa[:3], *same[:3], n, len(wide) - n))
     return in_order(pd.DataFrame(rows, columns=AGREEMENT))
 
 

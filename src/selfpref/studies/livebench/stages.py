@@ -15,9 +15,8 @@ is missing and counted, never a tie and never a low score.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,12 +24,14 @@ import pandas as pd
 from selfpref import tables
 from selfpref.ask import Columns, Judging, Question, ask, tallied
 from selfpref.ask import respond as answered
+from selfpref.lab.world import redrawn
 from selfpref.models import Generate, Text
 from selfpref.models.calls import Model, OpenModel, responder
 from selfpref.params import Contest, Params
 from selfpref.params.studies import TieBreaker
 from selfpref.prompts.choices import CHOICE_PROMPTS, ChoicePrompts
 from selfpref.seeds import seed_of
+from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import STUDY, lab, panel, scorers
 
 Orders = Literal["seeded", "cyclic"]
@@ -58,8 +59,7 @@ def presented(
     return [tuple(drawn[turn:] + drawn[:turn]) for turn in range(turns)]
 
 
-@dataclass(frozen=True)
-class Judge:
+class Judge(NamedTuple):
     """A model that chooses and marks: its name in the tables, how it judges, and the run's seed."""
 
     name: str
@@ -138,11 +138,11 @@ def mark(
     asked, prompts = _asked(items), judge.prompts
 
     def read(answer: Text) -> Columns:
-        cut = answer.status == "truncated"
-        total, marks = (None, None) if cut else prompts.marks(answer.text)
+        total, marks = prompts.marks(answer.text)
         read: Columns = {"score": total, "marks": marks, "reply": answer.text, "status": "ok"}
         if total is None:
-            read |= {"marks": None, "status": "truncated" if cut else "unparsable"}
+            lost = "truncated" if answer.status == "truncated" else "unparsable"
+            read |= {"marks": None, "status": lost}
         return read
 
     def questions(some: pd.DataFrame, attempt: int) -> Iterator[Question]:
@@ -182,9 +182,8 @@ def _items(params: Params, items: pd.DataFrame, wanted: Callable[[Contest], bool
 
 def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The responses to these items by the responders of their categories."""
-    contests = params.livebench.categories
-    who = items["category"].map(lambda category: contests[category].responders)
-    wanted = items.assign(responder=who).explode("responder")
+    who = {category: one.responders for category, one in params.livebench.categories.items()}
+    wanted = items.assign(responder=items["category"].map(who)).explode("responder")
     return responses.merge(wanted[["item_id", "responder"]])
 
 
@@ -243,21 +242,20 @@ def tie_break(params: Params, model: str, open_model: OpenModel) -> Made:
         votes ended before it was asked.
     """
     use, own = params.livebench.tie_break[model], responder(params, model)
-    items, every, votes = (
-        STUDY.read(params.profile, name) for name in ("items", "responses", "verdicts")
-    )
+    given = STUDY.whole(params.profile, ["items", "responses", "verdicts"])
     judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
-    votes = votes[votes["judge"].isin(judges) & votes["variant"].eq(panel.VOTE)]
-    choices = panel.settled(votes.drop(columns="task").merge(panel.of_items(items), on="item_id"))
+    given["verdicts"] = given["verdicts"].loc[lambda cast: cast["judge"].isin(judges)]
+    choices = panel.Panel(given, 0.0, ClusterBootstrap()).choices
     how, made, ends = panel.NOBODY, [], []
-    for _, cast in panel.by_category(choices):
-        how = pd.concat([how, panel.ended(cast, panel.NOBODY)["outcome"]])
+    for _, votes in panel.by_category(choices):
+        how = pd.concat([how, panel.ended(votes, panel.NOBODY)["outcome"]])
     for _, items, asked in _each(params, model, "tie-break", open_model):
         mine = _items(params, items, lambda entry: entry.tie_breaker == model)
         mine = mine.assign(outcome=mine["item_id"].map(how)).dropna(subset="outcome")
         left = mine[mine["outcome"].ne(panel.MAJORITY)]
         one = Judge(own, asked, use, params.seed)
-        made.append(prefer(left, _of(every, left, params), one, "seeded", panel.BREAK))
+        read = _of(given["responses"], left, params)
+        made.append(prefer(left, read, one, "seeded", panel.BREAK))
         ends.append(mine)
     found = pd.concat(ends)
     dropped = pd.crosstab(found["category"], found["outcome"])
@@ -276,10 +274,12 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
         total that the eleven marks have by rule.
     """
     items = STUDY.read(params.profile, "items")
-    known = lab.drawn(items)
-    ours = responses["item_id"].isin(known)
-    drawn = scorers.truths(responses[ours], lambda item, text: lab.truths(known[item], text))
-    return tables.together("truths", [drawn, scorers.keyed(items, responses[~ours])])
+    known = redrawn(items, contest=True)
+
+    def by_oracle(item: str, text: str) -> dict[str, float]:
+        return lab.truths(known[item], text) if item in known else {}
+
+    return scorers.keyed(items, responses, by_oracle)
 
 
 STAGES = {"respond": respond, "judge": judge, "tie_break": tie_break}

@@ -56,20 +56,19 @@ NAMES = {
 SHOWN = ["o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"]
 VOTES = [f"{judge}_PREFERENCE" for judge in SHOWN]
 TIE_BREAKER = "o1-preview"
-FOLDER = "results/LiveBench/"
-FILES = {
-    "instruction_following": f"{FOLDER}voting/livebench_if_judgement.csv",
-    "language": f"{FOLDER}voting/livebench_lang_judgement.csv",
-    "coding": f"{FOLDER}voting/livebench_coding_judgement.csv",
-    "data_analysis": f"{FOLDER}voting/livebench_data_analysis_judgement.csv",
-    "reasoning": f"{FOLDER}voting/livebench_reasoning_judgement.csv",
-    "math": f"{FOLDER}judgements/livebench_math_judgement.csv",
+SHEETS = {
+    "instruction_following": "voting/livebench_if",
+    "language": "voting/livebench_lang",
+    "coding": "voting/livebench_coding",
+    "data_analysis": "voting/livebench_data_analysis",
+    "reasoning": "voting/livebench_reasoning",
+    "math": "judgements/livebench_math",
 }
+FILES = {category: f"results/LiveBench/{name}_judgement.csv" for category, name in SHEETS.items()}
 LOG = "results.ipynb"
-# The lines of the log.
-CATEGORY = re.compile(r"category: (\w+)")
-CALL = re.compile(r"Result was Counter\(\{(.*)\}\)")
-CREDITED = re.compile(r"tiebreaker decision: (\S+)")
+RATED = ["score", "stored", "marks", "status"]
+# The lines of the log: a category begins, three votes differ, one of them is credited.
+LINE = r"^ *(?:category: (\w+)|Result was Counter\(\{(.*)\}\)|tiebreaker decision: (\S+)) *$"
 COLUMNS = ("question_id", "category", "task", "turns")
 # What precedes and what follows the stem of a question.
 STEM = re.compile(
@@ -95,18 +94,17 @@ def read_log(path: Path) -> pd.DataFrame:
     """
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     outputs = (output for cell in cells for output in cell.get("outputs", []))
-    lines = "\n".join("".join(output.get("text", [])) for output in outputs).splitlines()
+    text = "\n".join("".join(output.get("text", [])) for output in outputs)
     calls: list[dict[str, Any]] = []
-    category = ""
-    for line in map(str.strip, lines):
-        if found := CATEGORY.fullmatch(line):
-            category = found[1]
-        elif found := CALL.fullmatch(line):
-            shown = [NAMES[model] for model in re.findall(r"'([^']+)'", found[1])]
+    category, shown = "", list[str]()
+    for begun, votes, credited in re.findall(LINE, text, re.MULTILINE):
+        category = begun or category
+        if votes:
+            shown = [NAMES[model] for model in re.findall(r"'([^']+)'", votes)]
             calls.append({"category": category, "shown": shown})
-        elif found := CREDITED.fullmatch(line):
-            credited, shown = NAMES[found[1]], calls[-1]["shown"]
-            calls[-1] |= {"credited": credited, "chosen": shown[SHOWN.index(credited)]}
+        if credited:
+            place = SHOWN.index(NAMES[credited])
+            calls[-1] |= {"credited": SHOWN[place], "chosen": shown[place]}
     return pd.DataFrame(calls, columns=["category", "shown", "credited", "chosen"])
 
 
@@ -129,24 +127,24 @@ def _sheet(category: str, local: Path, dataset: str) -> pd.DataFrame:
     )
 
 
-def _rating(stored: str, reasons: str) -> dict[str, object]:
-    """The total that a reply states, beside the one that the release stored."""
+def _rating(stored: str, reasons: str) -> tuple[object, ...]:
+    """The total that a reply states, the one that the release stored, marks and status."""
     if not stored:
-        return {"score": None, "stored": None, "marks": None, "status": "failed"}
+        return None, None, None, "failed"
     rest = REST.match(reasons)
     stated = f"Overall Score: {float(stored):g} {rest[0].strip() if rest else ''}"
     total, marks = read_total(stated), read_marks(f"{stated}\n{reasons}")
     status = "unparsable" if total is None else "ok"
-    return {"score": total, "stored": float(stored), "marks": marks, "status": status}
+    return total, float(stored), marks, status
 
 
 def _ratings(rows: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for judge, responder in product(SHOWN, SHOWN):
         total, reply = rows[f"{judge}_SCORING_{responder}"], rows[f"{judge}_SR_{responder}"]
-        read = pd.DataFrame(map(_rating, total, reply), rows.index)
-        parts.append(read.assign(judge=judge, responder=responder, reply=reply.replace("", None)))
-        parts[-1]["item_id"] = rows["item_id"]
+        read = pd.DataFrame([*map(_rating, total, reply)], rows.index, RATED)
+        given = {"judge": judge, "responder": responder, "item_id": rows["item_id"]}
+        parts.append(read.assign(reply=reply.replace("", None), **given))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -236,15 +234,12 @@ def questions(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFr
     reasons = {"left out by `sample`": ~wanted, "left out: no question": blank}
     reasons["left out: a question that was there"] = item_id.duplicated()
     found = pd.Series(np.select([*reasons.values()], [*reasons], "ok"))
-    made = pd.DataFrame(
-        {
-            "item_id": item_id,
-            "category": rows["category"],
-            "cluster": item_id,
-            "messages": [[{"role": "user", "content": question}] for question in asked],
-            "reference": rows["ground_truth"].replace("", None),
-            "metadata": [json.dumps({"task": task}) for task in rows["task"]],
-        }
+    made = rows[["category"]].assign(
+        item_id=item_id,
+        cluster=item_id,
+        messages=[[{"role": "user", "content": question}] for question in asked],
+        reference=rows["ground_truth"].replace("", None),
+        metadata=[json.dumps({"task": task}) for task in rows["task"]],
     )
     return {
         "items": tables.fill(made[found.eq("ok")], "items", study=entry.study),

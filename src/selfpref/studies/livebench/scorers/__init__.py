@@ -19,7 +19,7 @@ import pandas as pd
 from selfpref import tables
 from selfpref.studies.livebench.scorers import mathematics, words
 
-STRICT, TOLERANT = READINGS = ("strict", "tolerant")
+READINGS = ("strict", "tolerant")
 # By task, from question, key and response to a score of 0..1.
 SCORERS: dict[str, Callable[..., float]] = {
     "typos": words.typos,
@@ -51,33 +51,27 @@ def score(task: str, question: str, key: str | None, text: str) -> dict[str, flo
     """
     if task not in SCORERS or not key or (task == "AMPS_Hard" and not mathematics.sound(key)):
         return {}
-    strict = SCORERS[task](question, key, text, tolerant=False)
-    tolerant = SCORERS[task](question, key, text, tolerant=True)
-    return {STRICT: strict, TOLERANT: max(strict, tolerant)}
+    found = [SCORERS[task](question, key, text, tolerant=tolerant) for tolerant in (False, True)]
+    return {"strict": found[0], "tolerant": max(found)}
 
 
-def keyed(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+def keyed(
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    known: Callable[[str, str], dict[str, float]] = lambda *_: {},
+) -> pd.DataFrame:
     """The truths table: both readings of each response to an item that can be scored.
 
     Args:
         items: With `item_id, messages, reference, metadata`; the metadata name the task.
         responses: With `item_id, responder, text`, to these items.
+        known: From an item's id and a text to its scores by metric, where these need no key.
     """
-    asked = items.set_index("item_id").to_dict("index")
-
-    def scored(item_id: str, text: str) -> dict[str, float]:
+    asked, rows = items.set_index("item_id").to_dict("index"), []
+    for item_id, responder, text in responses[["item_id", "responder", "text"]].to_numpy():
         item = asked[item_id]
-        task, question = json.loads(item["metadata"])["task"], item["messages"][0]["content"]
-        return score(task, question, item["reference"], text)
-
-    return truths(responses, scored)
-
-
-def truths(responses: pd.DataFrame, scored: Callable[[str, str], dict[str, float]]) -> pd.DataFrame:
-    """The truths table of responses, from an item's id and a text to its scores by metric."""
-    rows = [
-        {"item_id": item_id, "responder": responder, "metric": metric, "score": value}
-        for item_id, responder, text in responses[["item_id", "responder", "text"]].to_numpy()
-        for metric, value in scored(item_id, text).items()
-    ]
+        task, question = json.loads(item["metadata"]).get("task", ""), item["messages"][0]
+        found = known(item_id, text) or score(task, question["content"], item["reference"], text)
+        place = {"item_id": item_id, "responder": responder}
+        rows += [place | {"metric": metric, "score": one} for metric, one in found.items()]
     return tables.fill(rows, "truths", study="livebench")

@@ -197,7 +197,7 @@ def competition(question: str, key: str, text: str, *, tolerant: bool) -> float:
         right = key in text[-NEAR_DIGITS:] or [int(one) for one in numbers[-1:]] == [int(key)]
         return float(right)
     value = dict(OPTION.findall(question)).get(key, "").strip().strip("$~")
-    named = [letter for line in last for letter in re.findall(r"\b([A-E])\b", line)]
+    named = re.findall(r"\b([A-E])\b", "".join(last))
     right = key * 4 in text or [plain(box) for box in boxed(text)[-1:]] == [key.lower()]
     right |= bool(value) and value in text[-(NEAR_VALUE + len(value)) :]
     return float(right or named[-1:] == [key])

@@ -22,11 +22,10 @@ TRIPLE = re.compile(r"\*\*\*([^*\n]+)\*\*\*")
 COMMAND = re.compile(r"\\(?:text|textbf|mathbf|mathrm|boxed)\b")
 STATED = re.compile(r"(?i).*\banswer\b(?:\s+is)?\s*:?(.*)")
 WORDS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
-    *("nineteen", "twenty"),
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
 )
-DIGITS = {word: str(number) for number, word in enumerate(WORDS)}
+DIGITS = {word: str(number) for number, word in enumerate(WORDS.split())}
 
 
 def bolds(text: str) -> list[str]:
@@ -58,20 +57,14 @@ def plain(text: str) -> str:
     return " ".join(DIGITS.get(word, word) for word in re.findall(r"[\w&'-]+", bare))
 
 
-def stated(text: str) -> list[str]:
-    """The places in which a response may state its answer, as `plain` text.
-
-    Returns:
-        The last box, the last bold words, what follows the last word "answer", and the last line.
-    """
-    end = lines(text)
-    after = [match[1] for line in end if (match := STATED.fullmatch(line))]
-    return [plain(part[-1]) for part in (boxed(text), bolds(text), after, end) if part]
-
-
 def states(text: str, key: str) -> bool:
-    """Whether a response states the key in one of these places, or ends with it."""
-    wanted, places = plain(key), stated(text)
+    """Whether a response states the key where an answer may stand, or ends with it.
+
+    That is its last box, last bold words, what follows the last word "answer", and last line.
+    """
+    wanted, end = plain(key), lines(text)
+    after = [match[1] for line in end if (match := STATED.fullmatch(line))]
+    places = [plain(part[-1]) for part in (boxed(text), bolds(text), after, end) if part]
     return wanted in places or (bool(places) and f" {places[-1]}".endswith(f" {wanted}"))
 
 
@@ -175,6 +168,7 @@ CELLS, TAG = re.compile(r"(?is)<t[dh]\b[^>]*>(.*?)</t[dh]>"), re.compile(r"<[^>]
 MISSING = {"", "nan", "null", "none", "n/a", "na", "<na>"}
 # Two numbers are the same cell within this.
 CLOSE = 1e-6
+Row = dict[str, object]
 
 
 def column_type(question: str, key: str, text: str, *, tolerant: bool) -> float:
@@ -206,7 +200,7 @@ def join(question: str, key: str, text: str, *, tolerant: bool) -> float:
     return 2 * hits / (len(wanted) + len(given)) if given else 0.0
 
 
-def _rows(text: str, kind: str) -> list[dict[str, object]]:
+def _rows(text: str, kind: str) -> list[Row]:
     """The rows of a table, the first one its header; none where the text is no such table."""
     lines = text.splitlines(keepends=True)
     try:
@@ -259,24 +253,17 @@ def reformat(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """
     formats = FORMATS.search(question)
     kind = formats[2].lower() if formats else ""
-    wanted, given = (
-        [
-            {
-                re.sub(r"\W|_", "", name).lower() if tolerant else name.strip(): _cell(
-                    cell, tolerant=tolerant
-                )
-                for name, cell in row.items()
-            }
-            for row in _rows(table, kind)
-        ]
-        for table in (key, _fenced(text))
-    )
-    if not wanted or len(wanted) != len(given):
-        return 0.0
-    return float(
-        all(
-            (tolerant or one.keys() == two.keys())
-            and all(name in two and _same(one[name], two[name]) for name in one)
-            for one, two in zip(wanted, given, strict=True)
-        )
-    )
+
+    def named(column: str) -> str:
+        return re.sub(r"\W|_", "", column).lower() if tolerant else column.strip()
+
+    def read(row: Row) -> Row:
+        return {named(name): _cell(cell, tolerant=tolerant) for name, cell in row.items()}
+
+    def same(one: Row, two: Row) -> bool:
+        there = one.keys() <= two.keys() if tolerant else one.keys() == two.keys()
+        return there and all(_same(one[name], two[name]) for name in one)
+
+    wanted, given = ([*map(read, _rows(table, kind))] for table in (key, _fenced(text)))
+    alike = len(wanted) == len(given) and all(map(same, wanted, given))
+    return float(bool(wanted) and alike)
