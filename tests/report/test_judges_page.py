@@ -51,7 +51,7 @@ def test_every_judge_has_a_row_under_a_known_name_and_those_without_an_answer_co
     # Of several sets the least and the greatest share.
     assert rows["Qwen 2.5 3B", "MATH500, MBPP+, MMLU"] == ["0.89 to 0.94", judges.KEYED]
     told, others = judges.first(found)
-    assert told["does it favour itself?"].iloc[[0, -1]].tolist() == [UP, "cannot tell"]
+    assert told["does it favour itself?"].iloc[[1, -1]].tolist() == [UP, "cannot tell"]
     assert others.ne("").all(axis=None)
 
 

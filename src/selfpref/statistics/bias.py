@@ -103,6 +103,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow
+from pyarrow import compute
 from scipy.special import betainc
 
 from selfpref.statistics.bootstrap import (
@@ -149,14 +151,19 @@ def names_of(*columns: pd.Series) -> list[str]:
     return sorted(set[str]().union(*(column.unique() for column in columns)))
 
 
-def of_two(verdicts: pd.DataFrame) -> pd.Series:
-    """Which verdicts have two candidates."""
-    return verdicts["candidates"].str.len().eq(2)
+def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Which verdicts have two candidates, `[rows]`."""
+    lists = pyarrow.Array.from_pandas(verdicts["candidates"], type=pyarrow.list_(pyarrow.string()))
+    found: npt.NDArray[np.bool_] = np.asarray(compute.list_value_length(lists)) == 2
+    return found
 
 
 def both(column: pd.Series, kind: type[str] | type[float]) -> list[pd.Series]:
     """The first and the second values of lists of two; missing where no list is."""
-    return [column.str[place].astype(kind) for place in (0, 1)]
+    held = pyarrow.string() if kind is str else pyarrow.float64()
+    lists = pyarrow.Array.from_pandas(column, type=pyarrow.list_(held))
+    ends = (compute.list_element(lists, place) for place in (0, 1))
+    return [pd.Series(pd.array(end, dtype=kind), column.index) for end in ends]
 
 
 def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:

@@ -38,7 +38,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import minimize
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
 from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval, Whole, student
@@ -173,8 +173,10 @@ class Readings:
             mine = self.kind == kind
             joint[mine] = self.counts[mine].reshape(mine.sum(), -1) @ table.reshape(-1, len(GRID))
         joint += WEIGHTS
-        total = logsumexp(joint, axis=1, keepdims=True)
-        return total[:, 0], np.exp(joint - total)
+        most = joint.max(axis=1, keepdims=True)
+        shares = np.exp(joint - most)
+        total = shares.sum(axis=1, keepdims=True)
+        return (np.log(total) + most)[:, 0], shares / total
 
     def expected(self, weights: Floats, pairs: Whole) -> Floats:
         """Answers by point of the grid, of some pairs: shaped as the probabilities."""

@@ -17,11 +17,11 @@ from selfpref.studies.panickssery import finetune as examples
 from selfpref.studies.panickssery.finetune import Labelled, labelled, replayed
 from selfpref.studies.panickssery.recognition import ordered_pairs
 
-pytest.importorskip("torch", reason="the extra `models` is not installed")
+torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from selfpref.lab.training import build_model, save_checkpoint
-from selfpref.models.local import LocalModel
-from selfpref.studies.panickssery.finetune.training import tune
+from selfpref.lab.training import build_model, save_checkpoint  # noqa: E402
+from selfpref.models.local import LocalModel  # noqa: E402
+from selfpref.studies.panickssery.finetune.training import tune  # noqa: E402
 
 TEXTS = {"me": "Tiny text.", "rival": "Tiny text!"}
 TEXTS["human"] = "A considerably longer summary of the article, in many words."

@@ -30,13 +30,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import pearsonr
+from scipy.special import ndtri
 
 from selfpref import paths
 from selfpref.params import Params
 from selfpref.statistics import choices
 from selfpref.statistics.bias import decide, gap, scores_of, value_of, whole_counts
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, pearson
 from selfpref.statistics.judged import TABLES as PAIRS
 from selfpref.statistics.judged import Judged, Row, Settings, by_panel
 from selfpref.studies.livebench import STUDY as LIVEBENCH
@@ -285,13 +285,13 @@ def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.Dat
         return pd.DataFrame(columns=RECOVERY)
     bonus = pd.concat(betas, names=["dataset", "judge"]).rename("beta")
     known = rows[rows["n"].gt(0)].join(bonus, on=["dataset", "judge"], how="inner")
-    found = []
+    z, found = ndtri((1 + level) / 2), []
     for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
         if len(part) < FEWEST or part["value"].nunique() < 2:
             continue
-        line = pearsonr(part["value"], part["beta"])
-        r, ends = line.statistic, line.confidence_interval(level)
+        r = float(pearson(part["value"].to_numpy(float), part["beta"].to_numpy(float)))
         # A perfect line has no interval: the transform of 1 is infinite.
-        ends = ends if abs(r) < PERFECT else (np.nan, np.nan)
-        found.append((gold, statistic, r, *ends, len(part)))
+        line = np.arctanh(r) if abs(r) < PERFECT else np.nan
+        half = z / np.sqrt(len(part) - 3)
+        found.append((gold, statistic, r, np.tanh(line - half), np.tanh(line + half), len(part)))
     return pd.DataFrame(found, columns=RECOVERY)

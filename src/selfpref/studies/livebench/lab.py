@@ -17,6 +17,11 @@ def read(dataset: str, entry: LabPrompts, source: Path) -> dict[str, pd.DataFram
     return {"items": world.prompts_table(STUDY.name, entry.seed, items)}
 
 
+def drawn(items: pd.DataFrame) -> dict[str, Item]:
+    """The testbed's own items among those of the table, by item_id."""
+    return world.redrawn(items, contest=True)
+
+
 def truths(item: Item, text: str) -> dict[str, float]:
     """Share of the right parts, 0 to 1, and the total of the eleven marks by rule."""
     right = quality(item, text)

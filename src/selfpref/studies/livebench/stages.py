@@ -24,7 +24,6 @@ import pandas as pd
 from selfpref import tables
 from selfpref.ask import Columns, Judging, Question, ask, tallied
 from selfpref.ask import respond as answered
-from selfpref.lab.world import redrawn
 from selfpref.models import Generate, Text
 from selfpref.models.calls import Model, OpenModel, responder
 from selfpref.params import Contest, Params
@@ -274,7 +273,7 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
         total that the eleven marks have by rule.
     """
     items = STUDY.read(params.profile, "items")
-    known = redrawn(items, contest=True)
+    known = lab.drawn(items)
 
     def by_oracle(item: str, text: str) -> dict[str, float]:
         return lab.truths(known[item], text) if item in known else {}
