@@ -67,9 +67,9 @@ def with_defects(
     share = plainly.groupby(JUDGED)[["lost", "n"]].sum().eval("lost / n")
     values = rated.groupby(JUDGED)["released"].agg(["nunique", "count"])
     same = values.eval("nunique == 1 and count > 1")
-    who = evaluators["evaluator"]
+    who, twins = evaluators["evaluator"], duplicated(distances)
     found = evaluators.assign(
-        duplicate_of=who.map(duplicated(distances)).fillna("").astype("str"),
+        duplicate_of=[twins.get(name, "") for name in who],
         broken=who.map(share.groupby("evaluator").max()),
         constant=who.map(same.groupby("evaluator").any()).eq(True),
     )

@@ -222,7 +222,6 @@ def wins_by_human(sets: Sets) -> pd.DataFrame:
     """
     counts = {1.0: "n_won", 0.0: "n_lost", 0.5: "n_ties"}
     found, rates = [], bounded("win_rate")
-    endings = [*counts.values()]
     for data in sets:
         clusters = data.tables["items"][["item_id", "cluster"]]
         votes = bias.human_votes(data.tables["labels"]).merge(clusters, on="item_id")
@@ -230,9 +229,11 @@ def wins_by_human(sets: Sets) -> pd.DataFrame:
         rows["decided"] = rows["human"].where(rows["human"].ne(0.5))
         table = group_shares(rows, ["responder"], "decided", data.bootstrap.level)
         table = table.set_axis(["responder", *rates, "n"], axis=1).assign(dataset=data.name)
-        ended = pd.crosstab(rows["responder"], rows["human"].map(counts))
-        found.append(table.join(ended.reindex(columns=endings, fill_value=0), on="responder"))
-    return stacked(found, ["dataset", "responder", *rates, "n", *endings])
+        for value, name in counts.items():
+            ended = rows["human"].eq(value).groupby(rows["responder"]).sum()
+            table[name] = table["responder"].map(ended).astype(int)
+        found.append(table)
+    return stacked(found, ["dataset", "responder", *rates, "n", *counts.values()])
 
 
 def example(sets: Sets) -> pd.DataFrame:
