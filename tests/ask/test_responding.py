@@ -5,7 +5,7 @@ from io import StringIO
 import pandas as pd
 import pytest
 
-from selfpref.ask import compared, dialogues, respond, score_responses, tallied
+from selfpref.ask import compared, dialogues, printed, respond, score_responses, tallied
 from selfpref.errors import SelfprefError
 from selfpref.models import Likelihood, Text
 from selfpref.params import Writing
@@ -113,3 +113,8 @@ def test_a_response_is_scored_after_its_dialogue_and_where_wanted_on_its_own(alo
     assert made["conditional"].tolist() == [True] * 3 + [False] * len(bare)
     assert set(made["judge"]) == {"me"}
     assert set(made["status"]) == {"ok"}
+
+
+def test_an_example_is_told_message_by_message():
+    example = pd.DataFrame({"role": ["user", "the model's reply"], "text": ["Who?", "I."]})
+    assert printed(example) == "[user]\nWho?\n\n[the model's reply]\nI."

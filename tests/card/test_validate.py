@@ -5,7 +5,7 @@ from conftest import REPOSITORY
 
 from selfpref.__main__ import main
 from selfpref.card import validate
-from selfpref.card.validate import NAMES, PROPERTIES, design
+from selfpref.card.validate import NAMES, PROPERTIES, World, design
 
 SHOWN = {one.name: one for one in PROPERTIES}
 TAKEN = ["nothing", "a taste for itself", "repeats its own mistakes"]
@@ -60,3 +60,13 @@ def test_the_design_of_a_file_is_taken_and_what_it_says_is_not(tmp_path, capsys,
         tables.append(capsys.readouterr().out)
     assert tables[0] == tables[1]
     assert "| nothing |" in tables[0]
+
+
+def test_a_judge_of_the_first_place_chooses_it_more_often_than_before():
+    verdicts, votes = design()
+    mine, chosen = verdicts[verdicts["judge"].eq(NAMES[0])], {}
+    for name in ("nothing", "the first place"):
+        said, _ = World(NAMES, NAMES, SHOWN[name]).filled(mine, votes)
+        said = said[said["verdict"].ne("tie")]
+        chosen[name] = (said["verdict"].eq("a") == said["order"].eq("ab")).mean()
+    assert chosen["the first place"] > chosen["nothing"] + 0.2

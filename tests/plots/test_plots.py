@@ -72,6 +72,9 @@ def test_outputs_are_the_same_bytes_every_time_and_all_that_is_left(tmp_path, mo
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
     assert one == two
     assert set(one) == {"f.csv", "f.pdf", "f.svg", "f.tex"}
+    # A table without a column is none.
+    (tmp_path / "one/bare.csv").write_text("\n")
+    assert set(save.tables(tmp_path / "one")) == {"f"}
 
 
 def test_pictures_do_not_depend_on_the_fonts_of_the_machine(tmp_path):
