@@ -61,8 +61,10 @@ def test_the_examples_of_judgments_are_read_as_the_pages_say(tmp_path):
     assert number.sub("", printed).startswith(number.sub("", shown))
     # Three lines: its own response wins in both orders, and ties once.
     page = (REPOSITORY / "docs/measure.md").read_text()
-    file.write_text(re.search(r"```json\n(.*?)```", page, re.DOTALL)[1])
-    table = selfpref("measure", file)
+    files = [tmp_path / "judgments.csv", tmp_path / "votes.csv"]
+    for one, text in zip(files, re.findall(r"```text\n(.*?)```", page, re.DOTALL), strict=True):
+        one.write_text(text)
+    table = selfpref("measure", files[0], "--votes", files[1])
     assert re.search(r"^demographic parity +\+1\.00 .* n 1,", table, re.MULTILINE)
     assert re.search(r"^first position +0\.50 .* n 2 ", table, re.MULTILINE)
 

@@ -38,7 +38,7 @@ def said_of(design, own=0.05, other=0.0, person=0.3, sharper=0.1, place=None):
         ((0.05, -0.04, 0.12), 0.0, None, "cannot tell"),
         ((0.02, -0.04, 0.08), 0.0, False, "by at most 0.08 in probability, if at all"),
         ((-0.05, -0.1, 0.001), 0.0, False, "by at most 0.01 in probability, if at all"),
-        ((-0.2, -0.3, -0.1), 0.0, False, "does not favour itself"),
+        ((-0.2, -0.3, -0.1), 0.0, False, "disfavours itself"),
     ],
 )
 def test_the_regression_decides_where_there_are_several_judges(b, other, favours, said):

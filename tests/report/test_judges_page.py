@@ -31,7 +31,7 @@ def test_a_judge_is_answered_by_the_rule_of_measure(found):
         ("GPT-4", "Vicuna-80", "cannot tell", "0.14", "0.83", "it adds +0.03"),
         ("GPT-4", "MT-Bench", "cannot tell", "order not known", "0.88", "it lies +0.46"),
         # A judge of marks beside a key, by the third judge.
-        ("o3-mini", "LiveBench", UP, "marks, no pairs", "-", "it marks its own wrong"),
+        ("o3-mini", "LiveBench", UP, "marks, no pairs", "-", "of two wrong"),
         ("Claude 1", "Vicuna-80", NONE, "0.31", "0.82", "it"),
     ):
         *told, evidence = rows[judge, data]

@@ -43,7 +43,7 @@ def answer(third: pd.DataFrame, unit: str = "points") -> Answer:
     if wrong["items"] < FEW or not np.isfinite(wrong["lo"]):
         few = f"only {wrong['items']} items have its own answer and another one wrong by the key"
         return Answer(None, f"{few}, and a third judge; {FEW} are needed", unit=unit)
-    shown = f"it marks its own wrong answers {interval(wrong)} above a third judge's marks of them"
+    shown = f"of two wrong answers it marks its own {interval(wrong)} above a third judge's marks"
     apart = f"{interval(beyond)} more than where both are right"
     if wrong["lo"] > 0:
         also = ""
@@ -53,11 +53,14 @@ def answer(third: pd.DataFrame, unit: str = "points") -> Answer:
             also = ", equally wrong ones too" if sure else "; of equally wrong ones: cannot tell"
         told = "favour, the same mistake made twice, length or manner would show so"
         return Answer(True, f"{shown}, {apart}; {told}", unit=unit, also=also)
-    if wrong["hi"] < SMALL * wrong["spread"]:
-        shown += f", under {SMALL:g} of a standard deviation"
-        if (alone := third.loc[OWN])["items"] >= FEW:
-            shown += f"; {interval(alone)} where the other answer is right"
-        return Answer(False, shown, wrong["hi"], unit)
+    alone, most = third.loc[OWN], wrong["hi"]
+    if alone["items"] >= FEW:
+        apart += f"; {interval(alone)} where the other answer is right"
+        most = np.maximum(most, alone["hi"])
+    if most < SMALL * wrong["spread"]:
+        return Answer(
+            False, f"{shown}, {apart}; under {SMALL:g} of a standard deviation", most, unit
+        )
     return Answer(None, f"{shown}, {apart}", unit=unit)
 
 

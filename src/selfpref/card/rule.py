@@ -93,7 +93,7 @@ class Answer:
             return f"{found} a little" if self.most > 0 else found
         if self.most > 0:
             return f"by at most {max(self.most, 0.01):.2f} {self.unit}, if at all"
-        return "does not favour itself"
+        return "disfavours itself"
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON has it."""
