@@ -13,12 +13,8 @@ from selfpref.__main__ import main
 from selfpref.card import marks
 from selfpref.errors import SelfprefError
 
+pytestmark = pytest.mark.usefixtures("repository")
 JUDGES = ("ann", "bob", "cid")
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def written(items=40, **second):

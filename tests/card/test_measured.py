@@ -52,10 +52,9 @@ def _few_resamples(monkeypatch):
 
 
 @pytest.fixture
-def mine(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def mine(repository):
     judgments(items=20).to_csv("mine.csv", index=False)
-    return tmp_path / "mine.csv"
+    return repository / "mine.csv"
 
 
 def judgments(items=60, judges=MODELS, responders=MODELS):
@@ -132,8 +131,8 @@ def test_a_frame_and_its_file_give_the_same_and_json_what_the_docs_say(tmp_path,
     assert of == f"of mine.jsonl (sha256 {digest})"
 
 
-def test_votes_may_stand_beside_and_the_order_may_be_unknown(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("repository")
+def test_votes_may_stand_beside_and_the_order_may_be_unknown():
     frame = judgments()
     bare, votes = frame.drop(columns=VOTES), frame[[*PAIR, *VOTES]].drop_duplicates()
     whole = numbers(selfpref.measure(frame))

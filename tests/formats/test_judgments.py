@@ -32,6 +32,7 @@ from selfpref.errors import SelfprefError
 from selfpref.formats import datasets, judgments
 from selfpref.formats.records import tables_of
 
+pytestmark = pytest.mark.usefixtures("repository")
 # A user's own.
 ROW = {"item": 1, "responder_a": "x", "responder_b": "y", "label": "a"}
 ROW |= {"judge": "x", "order": "ab", "verdict": "b"}
@@ -49,11 +50,6 @@ HARD = {"uid": "u", "category": "hard_prompt", "judge": "z", "model": "x", "base
 
 
 refused = partial(pytest.raises, SelfprefError)
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def write(name, *records):

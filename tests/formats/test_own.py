@@ -10,6 +10,7 @@ from selfpref.errors import SelfprefError
 from selfpref.formats import datasets as own
 from selfpref.params import Dataset
 
+pytestmark = pytest.mark.usefixtures("repository")
 ENTRY = Dataset(reader="prompts", source="mine.jsonl")
 SAID = [("user", "1 + 1?"), ("assistant", "2"), ("user", "And 1 more?")]
 DIALOGUE = [{"role": role, "content": text} for role, text in SAID]
@@ -28,11 +29,6 @@ READERS = {
     "scores": (own.scores, "xu", "truths"),
     "perplexities": (own.perplexities, "wataoka", "perplexities"),
 }
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def items(*records, entry=ENTRY):

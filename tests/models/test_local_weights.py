@@ -80,11 +80,10 @@ class Attack:
 
 
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
-def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy, repository):
     torch.save({"a": Attack()}, as_pickles(copy) / FILE)
     refused(partial(load, copy), "not readable as a model: ", copy)
-    assert not (tmp_path / "attacked").exists()
+    assert not (repository / "attacked").exists()
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ Sets of the real schemas, a scripted endpoint in the place of every host, and un
 few thousand parameters in the place of all others; the authors' programs are the tests' own.
 """
 
+from functools import cache
+
 import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
@@ -119,12 +121,11 @@ def place(tmp_path, monkeypatch, request):
     for name, files in (releases | {"commongen-hard": concepts}).items():
         pin(tmp_path / "mirror", f"owner/{name}", files, tmp_path / f"{name}.csv")
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: tmp_path / "judge-prompts.csv")
-    downloaded._judge_prompts.cache_clear()
+    monkeypatch.setattr(downloaded, "_judge_prompts", cache(downloaded._judge_prompts.__wrapped__))
     (tmp_path / "src").symlink_to(REPOSITORY / "src")
     weights(tmp_path / "tiny", 512, width=32, layers=2, heads=2, lexicon=LEXICON)
     with Scripted(Says()) as server:
         yield server
-    downloaded._judge_prompts.cache_clear()
 
 
 @pytest.mark.parametrize("study", TASKS)

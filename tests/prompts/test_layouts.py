@@ -28,9 +28,8 @@ def layout(tmp_path, monkeypatch):
     source = pin(tmp_path / "mirror", "owner/name", PROMPTS_FILE, tmp_path / "source.csv")
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: source)
-    downloaded._judge_prompts.cache_clear()
-    yield LAYOUTS["pair-v2"]
-    downloaded._judge_prompts.cache_clear()
+    monkeypatch.setattr(downloaded, "_judge_prompts", downloaded._judge_prompts.__wrapped__)
+    return LAYOUTS["pair-v2"]
 
 
 def test_pair_v2_fills_the_downloaded_templates(layout):
