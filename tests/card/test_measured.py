@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import re
-import subprocess
 import sys
 from itertools import combinations, product
 from pathlib import Path
@@ -33,17 +32,6 @@ PAIR = ["item", "responder_a", "responder_b"]
 VOTES = ["label", "annotator"]
 TABLE = "item,responder_a,responder_b,judge\n1,x,y,x\n2,modèle,y,x\n"
 HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }} %s <img src=http://x>"
-# Without what no user of the base dependencies has.
-PROGRAM = """
-import sys
-unwanted = 'torch transformers datasets ray openai dvc IPython nbformat papermill pydantic ruamel'
-unwanted += ' matplotlib seaborn requests pandera pooch tqdm'
-sys.modules.update(dict.fromkeys(unwanted.split()))
-import selfpref
-assert 'pandas' not in sys.modules, 'importing the package is light'
-from selfpref.__main__ import main
-sys.exit(main(['measure', 'mine.csv']))
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -201,13 +189,6 @@ def test_a_judge_that_favours_itself_may_end_a_pipeline_as_that_of_the_example(t
     assert main(["measure", str(path), "--brief"]) == 0
     assert [name for name, one in selfpref.read(path).answers.items() if one.favours] == ["ada"]
     assert main(["measure", str(path), "--judge", "bea", "--fail-on", "favours"]) == 0
-
-
-def test_the_command_needs_only_the_base_dependencies(mine):
-    command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "judges with own responses: ann, bob, cat" in done.stdout
 
 
 def test_the_examples_of_the_docstrings():
