@@ -41,18 +41,17 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path):
 @pytest.mark.parametrize(
     "name", ["folder", "link", "folder/..", "file/a", "/dev/null", "shut/new/a"]
 )
-def test_no_file_takes_the_place_of_a_folder_or_stands_where_none_may(tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
+def test_no_file_replaces_a_folder_or_stands_where_none_may(repository, monkeypatch, name):
     # Modes do not hold for root; what the system says of a mode is not ours to test.
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != Path("shut"))
     for made in ("folder", "shut"):
         Path(made).mkdir()
     Path("file").write_text("kept")
     Path("link").symlink_to("folder")
-    before = sorted(tmp_path.rglob("*"))
+    before = sorted(repository.rglob("*"))
     with pytest.raises(SelfprefError, match=f"^{Path(name)}: "):
         write_text(Path(name), "lost")
-    assert sorted(tmp_path.rglob("*")) == before
+    assert sorted(repository.rglob("*")) == before
     assert Path("file").read_text() == "kept"
     assert Path("/dev/null").is_char_device()
 

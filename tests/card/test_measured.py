@@ -30,7 +30,9 @@ MODELS = ("ann", "bob", "cat")
 FOUR = (*MODELS, "dan")
 PAIR = ["item", "responder_a", "responder_b"]
 VOTES = ["label", "annotator"]
-TABLE = "item,responder_a,responder_b,judge\n1,x,y,x\n2,modèle,y,x\n"
+BAD = {"latin": "item,responder_a,responder_b,judge\n1,x,y,x\n2,modèle,y,x\n", "empty": ""}
+BAD |= {"list": "[1, 2]\n", "strange": "model;vote\nx;3\n"}
+FILES = ("--votes=", "--json=", "--html=")
 HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }} %s <img src=http://x>"
 
 
@@ -223,36 +225,26 @@ def test_hostile_names_are_text_and_nothing_is_fetched():
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (TABLE, ", line 3: 'utf-8' codec"),
-        ("[1, 2]\n", ", entry 1: 1 is not a JSON object"),
-        ("", ": no record; is the file empty?"),
-        ("model;vote\nx;3\n", ": of no known format; it has the fields 'model'"),
-    ],
-)
-def test_a_bad_file_is_told_where_and_what_to_do(mine, capsys, content, told):
-    Path("f.txt").write_bytes(content.encode("latin-1"))
-    assert main(["measure", "f.txt"]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith(f"error: f.txt{told}")
-    assert said.count("\n") <= 2
-
-
-@pytest.mark.parametrize(
     ("given", "told"),
     [
+        ("latin.txt", "latin.txt, line 3: 'utf-8' codec"),
+        ("list.txt", "list.txt, entry 1: 1 is not a JSON object"),
+        ("empty.txt", "empty.txt: no record; is the file empty?"),
+        ("strange.txt", "strange.txt: of no known format; it has the fields 'model'"),
         ("--votes=votes.csv", "votes.csv, line 2: item 'other', as all of the votes, is not"),
-        *((one, "mine.csv: given twice") for one in ("mine.csv", "--votes=mine.csv")),
-        *((one, "mine.csv: given twice") for one in ("--json=mine.csv", "--html=mine.csv")),
+        *((f"{one}mine.csv", "mine.csv: given twice") for one in ("", *FILES)),
         ("--json=mine.csv/card", "mine.csv/card: "),
     ],
 )
-def test_other_votes_a_file_given_twice_and_output_over_what_is_read(mine, capsys, given, told):
+def test_what_is_wrong_with_a_file_is_told_and_nothing_is_written_over(mine, capsys, given, told):
+    for name, content in BAD.items():
+        Path(f"{name}.txt").write_text(content, encoding="latin-1")
     pd.read_csv(mine).assign(item="other").to_csv("votes.csv", index=False)
     before = mine.read_bytes()
     assert main(["measure", "mine.csv", given]) == 1
-    assert capsys.readouterr().err.startswith(f"error: {told}")
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {told}")
+    assert said.count("\n") <= 2
     assert mine.read_bytes() == before
 
 

@@ -107,10 +107,9 @@ def profile(study, url):
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch, request):
+def place(tmp_path, monkeypatch, programs):  # noqa: F811
     """A repository with the sets; the hosts."""
     monkeypatch.chdir(repository(tmp_path))
-    request.getfixturevalue("programs")
     monkeypatch.setenv("SELFPREF_STORE", str(tmp_path / "store.sqlite"))
     monkeypatch.setenv("PAPER_KEY", "k")
     monkeypatch.setattr(datasets, "load_dataset", hub)
@@ -147,7 +146,6 @@ def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
             assert len(pd.read_parquet(file)), (folder, key)
     frames = run(f"{study}_metrics", params)["frames"]
     if study == "wataoka":
-        assert len(section.judge) == 11
         bias = frames["fig1b_bias"].set_index(["dataset", "judge"])
         assert bias.loc[("arena-hub", "gpt-4"), "n"] > 0
     elif study == "panickssery":
@@ -155,7 +153,3 @@ def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
         tuned = {f"llama-2-7b-{one}" for one in names}
         assert {*frames["pairwise"]["evaluator"]} == tuned | {*section.recognise}
         assert len([*paths.finetuned_dir(name, "gpt-41-mini").iterdir()]) == len(names) == 16
-    elif study == "xu":
-        sets = tables.read(name, "responses")["item_id"].str.rpartition("/")[0]
-        arms = {"accept-all", "accept-random", "external", "noise", ""}
-        assert {*sets.str.rpartition("/")[0]} >= arms | {"best-of-2", "self-consistency"}

@@ -41,13 +41,6 @@ def test_every_promised_figure_and_table_is_there_of_every_judge_and_every_file(
     bias = recorded.table(f"{WATAOKA}/fig1b_bias.csv")
     assert bias["dataset"].value_counts().to_dict() == {"vicuna80": 5, "mt-bench": 1, "mine": 1}
     assert "my-judge" in set(bias["judge"])
-    shares = recorded.table("figures/recorded/livebench/preference_shares.csv")
-    assert shares.query("task == 'all'")["category"].nunique() == 6
-    # A gap has its reason.
-    table = recorded.table("figures/recorded/beyond/beyond.csv")
-    gaps = table[table["n"].eq(0)]
-    assert gaps[["value", "lo", "hi"]].isna().all(axis=None)
-    assert gaps["reason"].notna().all()
     for study, files in {"panickssery": panickssery_files(), "xu": xu_files()}.items():
         assert set(recorded.table(f"figures/recorded/{study}/audit.csv")["file"]) == set(files)
 
@@ -67,7 +60,7 @@ def test_released_texts_stay_out_of_git_and_no_text_is_obeyed(recorded):
     assert not [path for path in pages if b"<script>alert" in path.read_bytes()]
 
 
-def test_a_study_needs_its_own_stages_and_a_change_of_a_set_or_a_pin_what_reads_it(recorded):
+def test_a_study_needs_its_own_stages_and_a_change_of_a_set_what_reads_it(recorded):
     with recorded.dvc() as repo:
         needed = {stage.addressing for stage in repo.stage.collect("chapter@xu-recorded", True)}
     assert needed == {"check", "xu-items@xu", *of("xu")}
@@ -76,11 +69,6 @@ def test_a_study_needs_its_own_stages_and_a_change_of_a_set_or_a_pin_what_reads_
         assert recorded.stale() == always | {"wataoka-items@more"}
     with recorded.edited(lambda params: params["wataoka"]["datasets"].pop("mine")):
         assert recorded.stale() == always
-    source = recorded.folder / "src/selfpref/studies/panickssery/read/panickssery.csv"
-    pinned = source.read_bytes()
-    source.write_bytes(pinned.replace(b"results/xsum/gpt4_", b"results/xsum/gpt9_"))
-    assert "panickssery-items@panickssery" in recorded.stale()
-    source.write_bytes(pinned)
 
 
 # What is run once more, in a copy: a value tried out in the notebook alone, or as an experiment.
