@@ -20,15 +20,13 @@ The real files after which these small ones are made, with what was found in the
 """
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import entry, lines
+from conftest import entry, lines, refused
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
 from selfpref.formats import datasets, judgments
 from selfpref.formats.records import tables_of
 
@@ -47,9 +45,6 @@ ANNOTATION |= {"output_1": "la", "output_2": "lo", "preference": 2.0}
 REVIEW = {"review_id": "r", "question_id": 1, "text": "Fine.\n1", "score": 1, "metadata": {}}
 VERSUS = "answer_x-vs-answer_y-1-gpt-4-reviewer_threeclass.jsonl"
 HARD = {"uid": "u", "category": "hard_prompt", "judge": "z", "model": "x", "baseline": "y"}
-
-
-refused = partial(pytest.raises, SelfprefError)
 
 
 def write(name, *records):

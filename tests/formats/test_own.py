@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from conftest import entry, lines
+from conftest import entry, lines, refused
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
 from selfpref.formats import datasets as own
 from selfpref.params import Dataset
 
@@ -64,9 +63,9 @@ def test_a_sample_is_drawn_by_id_and_grows():
 @pytest.mark.parametrize("record", WRONG)
 def test_what_is_wrong_with_a_prompt_is_named(record):
     wanted = r"mine\.jsonl, line 2: give an `id` of its own, and either `prompt` or `messages`"
-    with pytest.raises(SelfprefError, match=wanted):
+    with refused(match=wanted):
         items({"id": 1, "prompt": "a"}, {"id": 2} | record)
-    with pytest.raises(SelfprefError, match=r"mine\.jsonl: holds no prompt"):
+    with refused(match=r"mine\.jsonl: holds no prompt"):
         items()
 
 
@@ -95,12 +94,12 @@ def test_scores_become_truths_and_rows_perplexities():
     ],
 )
 def test_what_is_wrong_with_a_row_is_named(kind, text, told):
-    with pytest.raises(SelfprefError, match=f"mine.csv, {told}"):
+    with refused(match=f"mine.csv, {told}"):
         read(kind, text)
 
 
 def test_a_truth_has_no_judge_and_a_reader_that_read_nothing_is_named():
-    with pytest.raises(SelfprefError, match=r"datasets.mine.judges"):
+    with refused(match=r"datasets.mine.judges"):
         read("scores", SCORES, ["gpt-4"])
-    with pytest.raises(SelfprefError, match=r"datasets.mine.judges: 'nobody'"):
+    with refused(match=r"datasets.mine.judges: 'nobody'"):
         read("perplexities", READ, ["nobody"])

@@ -11,17 +11,17 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 pytest.importorskip("gguf", reason="the extra `models` is not installed")
 
-import convert  # noqa: E402
-from asking import to_choose, to_score  # noqa: E402
-from huggingface_hub import constants  # noqa: E402
-from in_place import InPlace  # noqa: E402
-from safetensors.torch import load_file, save_file  # noqa: E402
-from small_models import CORPUS, InOrder, byte_level, load, save  # noqa: E402
+import convert
+from asking import to_choose, to_score
+from huggingface_hub import constants
+from in_place import InPlace
+from safetensors.torch import load_file, save_file
+from small_models import CORPUS, InOrder, byte_level, load, save
 
-from selfpref.errors import SelfprefError  # noqa: E402
-from selfpref.models import Prompt  # noqa: E402
-from selfpref.models.local import LocalModel, shared  # noqa: E402
-from selfpref.params import Transformers  # noqa: E402
+from selfpref.errors import SelfprefError
+from selfpref.models import Prompt
+from selfpref.models.local import LocalModel, shared
+from selfpref.params import Transformers
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 PROMPT = Prompt((("user", "hello"),))

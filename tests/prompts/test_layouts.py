@@ -6,11 +6,10 @@ from dataclasses import asdict
 from itertools import product
 
 import pytest
-from conftest import REPOSITORY, pin
+from conftest import REPOSITORY, pin, refused
 from dialogues import PROMPTS_FILE
 
 from selfpref import paths
-from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.prompts import LAYOUTS, downloaded
 from selfpref.prompts.choices import CHOICE_PROMPTS
@@ -48,7 +47,7 @@ def test_pair_v2_fills_the_downloaded_templates(layout):
         assert layout.judge(*said, references=references) == wanted
     assert layout.labels == ("A", "B", "C")
     for references, said in ((["42"], SECOND), (["1", "2", "3"], (*SECOND, *THIRD))):
-        with pytest.raises(SelfprefError, match=r"reference answers for \d turns"):
+        with refused(match=r"reference answers for \d turns"):
             layout.judge(*SINGLE, *said, references=references)
 
 
