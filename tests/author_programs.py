@@ -1,5 +1,7 @@
 """Programs of the same schema as the authors' own, in words of these tests."""
 
+from functools import cache
+
 import pytest
 from conftest import pin
 
@@ -19,9 +21,8 @@ TEXTS = [
     'RECOGNITION_PROMPT_TEMPLATE = """{article} {summary} yours?"""',
 ]  # fmt: skip
 SUMMARIES = {
-    "prompts.py": HEAD + "\n".join(TEXTS),
-    "models.py": HEAD
-    + """
+    "prompts.py": "\n".join(TEXTS),
+    "models.py": """
 def get_gpt_summary(article, dataset, model):
     history = [
         {"role": "system", "content": DATASET_SYSTEM_PROMPTS[dataset]},
@@ -36,8 +37,7 @@ def get_gpt_score(summary, article, model):
 """,
 }
 CONTESTS = {
-    "agents.py": HEAD
-    + '''
+    "agents.py": '''
 class Respondent:
     def get_response(self, question):
         llm_output = self.client.create(
@@ -62,8 +62,7 @@ class Judge:
 ''',
 }
 REFINEMENT = {
-    "code/generate_base_output.py": HEAD
-    + r'''
+    "code/generate_base_output.py": r'''
 def main(task_type):
     system_prompt = f"{src_lang} to {tgt_lang}. "
     system_prompt = "use the words"
@@ -76,8 +75,7 @@ def main(task_type):
     icl_str = """a shot"""
     prompt_txt_ls = [f"{icl_str} P {line} S:" for line in batch]
 ''',
-    "code/generate_feedback.py": HEAD
-    + """
+    "code/generate_feedback.py": """
 def main(task_type):
     instruction_str = f"find errors"
     in_context_txt = f"shots of errors "
@@ -90,8 +88,7 @@ def main(task_type):
     prompt_txt_ls = [(in_context_txt + f"C {src_txt['concepts']} T {new_out} F:") for x in y]
     prompt_txt_ls = [f"Q {src_txt} A {new_out} F:" for x in y]
 """,
-    "code/refinement.py": HEAD
-    + """
+    "code/refinement.py": """
 def main(task_type):
     prompt_txt = f"S {src[:-1]} T {out[:-1]} F "
     suffix_prompt = " better Yorba-to-English:"
@@ -112,11 +109,10 @@ PROGRAMS = {"panickssery": SUMMARIES, "livebench": CONTESTS, "xu": REFINEMENT}
 def programs(tmp_path, monkeypatch):
     """These programs in the place of the authors'."""
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
-    sources = {
-        study: pin(tmp_path / "mirror", f"owner/{study}", files, tmp_path / f"{study}.csv")
-        for study, files in PROGRAMS.items()
-    }
+    sources = {}
+    for study, files in PROGRAMS.items():
+        headed = {name: HEAD + text for name, text in files.items()}
+        place = tmp_path / "mirror", f"owner/{study}"
+        sources[study] = pin(*place, headed, tmp_path / f"{study}.csv")
     monkeypatch.setattr(paths, "author_prompts_file", sources.__getitem__)
-    downloaded._programs.cache_clear()
-    yield sources
-    downloaded._programs.cache_clear()
+    monkeypatch.setattr(downloaded, "_programs", cache(downloaded._programs.__wrapped__))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from contextlib import contextmanager
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
+from selfpref.errors import SelfprefError
 from selfpref.params import Dataset
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import Settings
@@ -50,6 +52,7 @@ subprocess.run(
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/wataoka.csv")
 SETTINGS = Settings(bootstrap=ClusterBootstrap(200, seed=1), bins=4)
 COMMIT = "0" * 40
+refused = partial(pytest.raises, SelfprefError)
 
 
 def entry(study, reader, judges=None):

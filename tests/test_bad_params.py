@@ -3,10 +3,9 @@
 import re
 
 import pytest
-from conftest import STAGED
+from conftest import STAGED, refused
 from ruamel.yaml import YAML
 
-from selfpref.errors import SelfprefError
 from selfpref.params import _overlaid, load, mapping, validated
 
 yaml = YAML(typ="safe")
@@ -78,7 +77,7 @@ def test_what_may_be_said_is_taken(change):
 @pytest.mark.parametrize("case", CASES.strip().splitlines())
 def test_a_mistake_is_told_in_one_line_that_repeats_no_secret(case):
     profile, change, told = case.split(" | ")
-    with pytest.raises(SelfprefError) as failure:
+    with refused() as failure:
         changed(profile, change)
     said = str(failure.value)
     assert said.startswith(f"params.yaml: {change.partition('.')[0]}")
@@ -88,10 +87,10 @@ def test_a_mistake_is_told_in_one_line_that_repeats_no_secret(case):
 
 
 def test_of_two_mistakes_one_is_told_and_the_other_counted():
-    with pytest.raises(SelfprefError, match=r"colour: unknown key; .* \(and 1 more\)$"):
+    with refused(match=r"colour: unknown key; .* \(and 1 more\)$"):
         changed("lab", "colour = red", "size = 2")
     terse = "models.umpire.responder = terse", "wataoka.perplexity.umpire.prompts = lab"
-    with pytest.raises(SelfprefError, match=r"wataoka\.perplexity: two are called 'terse'"):
+    with refused(match=r"wataoka\.perplexity: two are called 'terse'"):
         changed("lab", *terse)
 
 
@@ -101,5 +100,5 @@ def test_of_two_mistakes_one_is_told_and_the_other_counted():
 )
 def test_what_is_no_mapping_is_refused(tmp_path, text, told):
     (tmp_path / "params.yaml").write_text(text)
-    with pytest.raises(SelfprefError, match=rf"params\.yaml{told}"):
+    with refused(match=rf"params\.yaml{told}"):
         load(tmp_path / "params.yaml")

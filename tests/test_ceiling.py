@@ -7,14 +7,13 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from conftest import STAGED
+from conftest import STAGED, refused
 from ruamel.yaml import YAML
 from scripted import Scripted, by_rule, completion, position
 
 from selfpref import paths, tables
 from selfpref.__main__ import main
 from selfpref.commands import ceiling
-from selfpref.errors import SelfprefError
 from selfpref.params import load
 from selfpref.studies import registry
 from selfpref.tables.parts import part
@@ -185,7 +184,7 @@ def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(reposit
     assert not paths.root().joinpath("checked").exists()
     # A stage looks at its own models.
     ceiling.refuse(params.model_copy(update={"models": {"one": params.models["one"]}}))
-    with pytest.raises(SelfprefError, match=r"models\.two\.max_calls"):
+    with refused(match=r"models\.two\.max_calls"):
         ceiling.refuse(params.model_copy(update={"models": {"two": params.models["two"]}}))
     two["max_calls"] = calls
     repository.load()

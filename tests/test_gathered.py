@@ -8,12 +8,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import REPOSITORY, STAGED
+from conftest import REPOSITORY, STAGED, refused
 from dvc.parsing import DataResolver
 from dvc.repo import Repo
 from ruamel.yaml import YAML
 
-from selfpref.errors import SelfprefError
 from selfpref.params import gather, load, section_of
 from selfpref.params.data import Section
 
@@ -109,7 +108,7 @@ def test_a_stage_is_handed_and_gathers_what_it_declares_and_no_more(profile, rep
             assert set(at(part, above)) == keys, name
         for path in undeclared(part, whole):
             told = rf"dvc\.yaml: the stage reads '{path.rpartition('.')[2]}'; list it under its p"
-            with pytest.raises(SelfprefError, match=told):
+            with refused(match=told):
                 at(part, path)
         # What its notebook shows is what the file holds; an endpoint's address is in none.
         shown = [path for path in declared if not path.startswith("models.")]
@@ -148,8 +147,8 @@ def test_what_a_notebook_changes_is_what_it_gathers(repositories, monkeypatch):
         return gather(stage, section).wataoka.judge["judges"]
 
     assert changed(min_mass=0.25) == changed().model_copy(update={"min_mass": 0.25})
-    with pytest.raises(SelfprefError, match=r"params\.yaml: wataoka\.judge\.judges\.min_mass: "):
+    with refused(match=r"params\.yaml: wataoka\.judge\.judges\.min_mass: "):
         changed(min_mass=2.0)
     for name, file in {"jugde@judges": "dvc.yaml", "judge@judge": "params.yaml"}.items():
-        with pytest.raises(SelfprefError, match=rf"{file}: '.*' is missing"):
+        with refused(match=rf"{file}: '.*' is missing"):
             section_of(f"wataoka-{name}")

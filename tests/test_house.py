@@ -74,6 +74,8 @@ def test_no_study_imports_another_and_what_makes_the_testbeds_tables_knows_the_t
 # What dvc.yaml says a stage depends on covers its reader, its notebook and every definition. Of the
 # rooms that a stage runs these; shared rooms below are listed as folders.
 ROOMS = ("selfpref.studies", "selfpref.lab")
+# Metrics run again when a statistic of theirs changes, too.
+MEASURED = (*ROOMS, "selfpref.statistics")
 # They import every study, or name who fills its tables: both are for the runner.
 REGISTRY = PACKAGE / "studies/registry.py"
 RUNNERS = {REGISTRY, *(PACKAGE / f"studies/{study}/__init__.py" for study in STUDIES)}
@@ -125,21 +127,14 @@ def test_every_stage_lists_its_notebook_and_what_that_imports():
     for stage, whole in STAGES.items():
         for name in re.findall(r"notebooks/\S+\.ipynb", whole.get("do", whole)["cmd"]):
             for study in registry.STUDIES if "item.study" in name else [""]:
-                path = REPOSITORY / name.replace("${item.study}", study)
-                assert path in deps(stage, study)
-                assert not uncovered(imports(path, ROOMS), ROOMS, deps(stage, study)), stage
+                path, listed = REPOSITORY / name.replace("${item.study}", study), deps(stage, study)
+                assert path in listed
+                rooms, others = (MEASURED, {REGISTRY}) if "metrics" in stage else (ROOMS, RUNNERS)
+                assert not uncovered(imports(path, rooms), rooms, listed, others), stage
+                # No study reads what reads them all.
+                assert "beyond" in stage or PACKAGE / "studies/beyond" not in listed, stage
                 checked += 1
     assert checked > len(STAGES)
-
-
-@pytest.mark.parametrize("study", STUDIES)
-def test_a_stage_runs_again_when_a_statistic_of_its_changes(study):
-    """What its notebook names; no study reads what reads them all."""
-    rooms = ("selfpref.statistics", "selfpref.studies")
-    listed = deps("beyond-metrics") if study == "beyond" else deps("metrics", study)
-    starts = imports(REPOSITORY / f"notebooks/{study}_metrics.ipynb", rooms)
-    assert not uncovered(starts, rooms, listed, {REGISTRY})
-    assert (PACKAGE / "studies/beyond" in listed) is (study == "beyond")
 
 
 @pytest.mark.parametrize("study", sorted(registry.READERS))

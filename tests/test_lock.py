@@ -12,6 +12,8 @@ from conftest import REPOSITORY
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from selfpref.__main__ import main
+
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
 GROUPS = PROJECT["dependency-groups"]
 OPTIONAL = PROJECT["project"]["optional-dependencies"]
@@ -33,8 +35,11 @@ from importlib import import_module
 
 absent, modules = json.load(sys.stdin)
 sys.modules.update(dict.fromkeys(absent))
+import selfpref
+assert "pandas" not in sys.modules, "importing the package is light"
 for module in modules:
     import_module(module)
+sys.exit(import_module("selfpref.__main__").main(["measure", sys.argv[1]]))
 """
 
 
@@ -81,7 +86,9 @@ HELD = {"base": modules(*BASE_ROOMS), "pipeline": modules("*") - modules(*BASE_R
 
 
 @pytest.mark.parametrize("extra", HELD)
-def test_what_an_extra_holds_is_enough_to_import_its_rooms(extra):
+def test_what_an_extra_holds_is_enough_to_import_its_rooms_and_to_measure(extra, tmp_path, capsys):
+    assert main(["example"]) == 0
+    (mine := tmp_path / "mine.csv").write_text(capsys.readouterr().out)
     locked = {pin.name for pin in pinned(extra)} | {"selfpref"}
     absent = [
         name
@@ -90,4 +97,4 @@ def test_what_an_extra_holds_is_enough_to_import_its_rooms(extra):
     ]
     assert {"torch", "transformers"} <= set(absent)
     given = json.dumps([absent, sorted(HELD[extra])])
-    subprocess.run([sys.executable, "-c", IMPORTING], input=given, text=True, check=True)
+    subprocess.run([sys.executable, "-c", IMPORTING, mine], input=given, text=True, check=True)

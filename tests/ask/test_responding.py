@@ -4,9 +4,9 @@ from io import StringIO
 
 import pandas as pd
 import pytest
+from conftest import refused
 
 from selfpref.ask import compared, dialogues, printed, respond, score_responses, tallied
-from selfpref.errors import SelfprefError
 from selfpref.models import Likelihood, Text
 from selfpref.params import Writing
 from selfpref.prompts import LAYOUTS
@@ -90,7 +90,7 @@ def test_a_response_is_read_after_what_was_said_before_it():
     }
     turns = ["ask", "y one", "x one", "more?", "y two", "x two"]
     assert compared(said, "d/2", ("y", "x")) == turns
-    with pytest.raises(SelfprefError, match="d/2: no response of 'late'"):
+    with refused(match="d/2: no response of 'late'"):
         compared(said, "d/2", ("x", "late"))
 
 

@@ -7,18 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import lines
+from conftest import lines, refused
 
 from selfpref.__main__ import main
 from selfpref.card import marks
-from selfpref.errors import SelfprefError
 
+pytestmark = pytest.mark.usefixtures("repository")
 JUDGES = ("ann", "bob", "cid")
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def written(items=40, **second):
@@ -88,7 +83,7 @@ def test_a_fifth_of_a_standard_deviation_is_little(lo, hi, items, favours, said)
     ],
 )
 def test_a_bad_row_is_named_with_the_remedy(change, told):
-    with pytest.raises(SelfprefError, match=told):
+    with refused(match=told):
         marks.read(written(items=2, **change), {})
 
 

@@ -33,21 +33,11 @@ def test_the_readme_shows_what_the_command_prints(rows):
 
 
 def test_what_is_blind_sees_something_where_there_is_nothing(rows):
-    nothing, taste, mistakes = (rows[name] for name in TAKEN)
+    nothing, taste, _ = rows.values()
     assert nothing["EO"][-1] == nothing["DP"][-1] == "*"
     for name in ("own term, linear", "own term, latent", "third judge, both wrong"):
         assert not nothing[name].endswith("*")
         assert taste[name].endswith("*")
-    assert (taste[validate.SAID], taste[validate.MARKED]) == (
-        "favours itself",
-        "marks its own mistakes up, equally wrong ones too",
-    )
-    assert "wrong alarm" not in nothing[validate.SAID] + nothing[validate.MARKED]
-    # What no measure can tell from a taste is marked as the alarm that it is.
-    assert (
-        mistakes[validate.MARKED]
-        == "**marks its own mistakes up, equally wrong ones too: wrong alarm**"
-    )
 
 
 def test_the_design_of_a_file_is_taken_and_what_it_says_is_not(tmp_path, capsys, monkeypatch):

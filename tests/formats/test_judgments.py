@@ -20,18 +20,17 @@ The real files after which these small ones are made, with what was found in the
 """
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import entry, lines
+from conftest import entry, lines, refused
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
 from selfpref.formats import datasets, judgments
 from selfpref.formats.records import tables_of
 
+pytestmark = pytest.mark.usefixtures("repository")
 # A user's own.
 ROW = {"item": 1, "responder_a": "x", "responder_b": "y", "label": "a"}
 ROW |= {"judge": "x", "order": "ab", "verdict": "b"}
@@ -46,14 +45,6 @@ ANNOTATION |= {"output_1": "la", "output_2": "lo", "preference": 2.0}
 REVIEW = {"review_id": "r", "question_id": 1, "text": "Fine.\n1", "score": 1, "metadata": {}}
 VERSUS = "answer_x-vs-answer_y-1-gpt-4-reviewer_threeclass.jsonl"
 HARD = {"uid": "u", "category": "hard_prompt", "judge": "z", "model": "x", "baseline": "y"}
-
-
-refused = partial(pytest.raises, SelfprefError)
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def write(name, *records):
@@ -167,11 +158,9 @@ def test_rows_are_the_same_in_every_kind_of_file_and_one_cut_short_is_told(name)
     with refused(match=f"^{name}.*give a whole file") as failure:
         judgments.read(path)
     assert "\n" not in str(failure.value)
-
-
-def test_a_missing_file_is_named():
+    path.unlink()
     with refused(match="correct the path or `source`"):
-        judgments.read(Path("no.jsonl"))
+        judgments.read(path)
 
 
 def test_fastchat_plays_two_games_in_two_orders():
@@ -184,6 +173,10 @@ def test_fastchat_plays_two_games_in_two_orders():
     games = [{"g2_winner": winner, "g2_judgment": text} for winner, text in second]
     missing = last(GAME, "question_id", *games)
     assert missing == [("", "failed"), ("", "unparsable"), ("", "failed")]
+    wrong = {"g1_winner": "A"}, "g1_winner 'A'; give model_1, model_2"
+    for change, told in (wrong, ({"judge": []}, "no judge; name the judge")):
+        with refused(match=f"f.jsonl, line 1: {told}"):
+            read(GAME | change)
 
 
 def test_arenas_winners_people_and_judges():
@@ -212,6 +205,8 @@ def test_preferences_of_alpaca_eval():
     changes = [{"preference": one} for one in (1, 2, 1.5, 0.0, None, -1)]
     found = last(ANNOTATION, "instruction", *changes)
     assert found == [("x", "ok"), ("y", "ok"), *[("tie", "ok")] * 2, *[("", "unparsable")] * 2]
+    with refused(match=r"f\.json, entry 1: preference 3; give 1, 2"):
+        read(ANNOTATION | {"preference": 3}, name="f.json")
     # One instruction is one item, whoever followed it.
     other = ANNOTATION | {"generator_2": "w", "preference": 1.75}
     found = read(ANNOTATION, other)
@@ -225,6 +220,8 @@ def test_scores_names_and_folders_of_reviews():
     found = last(REVIEW, "question_id", *scores, name=f"ratings-gpt-4/{VERSUS}")
     assert [choice for choice, _ in found] == ["x", "y-1", "tie", "y-1", "x", "tie", "", ""]
     assert {status for choice, status in found if not choice} == {"unparsable"}
+    with refused(match=f"{VERSUS}, line 1: score 7; give 1"):
+        read(REVIEW | {"score": 7}, name=f"ratings-gpt-4/{VERSUS}")
     with refused(match="give --judge NAME"):
         read(REVIEW, name=VERSUS)
     # Questions of another benchmark are messages.
@@ -252,20 +249,6 @@ def test_arena_hard_reads_the_baseline_first_and_then_the_model():
         rows = verdicts(read(record))
         both = ([baseline, "x"], baseline, "ok", True), (["x", baseline], "x", "ok", True)
         assert rows == [*both]
-
-
-@pytest.mark.parametrize(
-    ("name", "record", "told"),
-    [
-        ("f.jsonl", GAME | {"g1_winner": "A"}, "line 1: g1_winner 'A'; give model_1, model_2"),
-        ("f.jsonl", GAME | {"judge": []}, "line 1: no judge; name the judge"),
-        ("f.json", ANNOTATION | {"preference": 3}, "entry 1: preference 3; give 1, 2"),
-        ("ratings-z/a-vs-b-z-reviewer.jsonl", REVIEW | {"score": 7}, "line 1: score 7; give 1"),
-    ],
-)
-def test_what_is_wrong_is_named_with_its_place(name, record, told):
-    with refused(match=f"{name}, {told}"):
-        read(record, name=name)
 
 
 def test_a_format_can_be_forced_and_a_later_record_without_a_field_is_named():

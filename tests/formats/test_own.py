@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from conftest import entry, lines
+from conftest import entry, lines, refused
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
 from selfpref.formats import datasets as own
 from selfpref.params import Dataset
 
+pytestmark = pytest.mark.usefixtures("repository")
 ENTRY = Dataset(reader="prompts", source="mine.jsonl")
 SAID = [("user", "1 + 1?"), ("assistant", "2"), ("user", "And 1 more?")]
 DIALOGUE = [{"role": role, "content": text} for role, text in SAID]
@@ -28,11 +28,6 @@ READERS = {
     "scores": (own.scores, "xu", "truths"),
     "perplexities": (own.perplexities, "wataoka", "perplexities"),
 }
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def items(*records, entry=ENTRY):
@@ -68,9 +63,9 @@ def test_a_sample_is_drawn_by_id_and_grows():
 @pytest.mark.parametrize("record", WRONG)
 def test_what_is_wrong_with_a_prompt_is_named(record):
     wanted = r"mine\.jsonl, line 2: give an `id` of its own, and either `prompt` or `messages`"
-    with pytest.raises(SelfprefError, match=wanted):
+    with refused(match=wanted):
         items({"id": 1, "prompt": "a"}, {"id": 2} | record)
-    with pytest.raises(SelfprefError, match=r"mine\.jsonl: holds no prompt"):
+    with refused(match=r"mine\.jsonl: holds no prompt"):
         items()
 
 
@@ -99,12 +94,12 @@ def test_scores_become_truths_and_rows_perplexities():
     ],
 )
 def test_what_is_wrong_with_a_row_is_named(kind, text, told):
-    with pytest.raises(SelfprefError, match=f"mine.csv, {told}"):
+    with refused(match=f"mine.csv, {told}"):
         read(kind, text)
 
 
 def test_a_truth_has_no_judge_and_a_reader_that_read_nothing_is_named():
-    with pytest.raises(SelfprefError, match=r"datasets.mine.judges"):
+    with refused(match=r"datasets.mine.judges"):
         read("scores", SCORES, ["gpt-4"])
-    with pytest.raises(SelfprefError, match=r"datasets.mine.judges: 'nobody'"):
+    with refused(match=r"datasets.mine.judges: 'nobody'"):
         read("perplexities", READ, ["nobody"])

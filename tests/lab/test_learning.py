@@ -10,15 +10,15 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from in_place import InPlace  # noqa: E402
-from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
+from in_place import InPlace
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from selfpref.lab import dialogues, training  # noqa: E402
-from selfpref.lab.refinement import feedback_example  # noqa: E402
-from selfpref.lab.summaries import MODELS, draw_error_rates  # noqa: E402
-from selfpref.lab.tokenizer import CONTEST, IGNORE, WORLD, Recipe, Schedule  # noqa: E402
-from selfpref.lab.world import COLOURS, Item, is_held_out  # noqa: E402
-from selfpref.params import Lab  # noqa: E402
+from selfpref.lab import dialogues, training
+from selfpref.lab.refinement import feedback_example
+from selfpref.lab.summaries import MODELS, draw_error_rates
+from selfpref.lab.tokenizer import CONTEST, IGNORE, WORLD, Recipe, Schedule
+from selfpref.lab.world import COLOURS, Item, is_held_out
+from selfpref.params import Lab
 
 STEPS = {"base_steps": 3, "tune_steps": 2}
 WORLDS = {"dialogues": {"families": 2, "onlookers": 1, "contest_steps": 1, **STEPS}}

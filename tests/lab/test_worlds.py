@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import refused
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
 from selfpref.lab import dialogues, refinement, summaries, world
 from selfpref.lab.dialogues import CHOICE_JUDGES, TIE, human_label, label, rubric
 from selfpref.lab.tokenizer import CONTEST, UNK, WORLD, choice_messages, rating_messages
@@ -44,7 +44,7 @@ def test_items_are_distinct_depend_on_the_seed_alone_and_are_found_again():
     items = world.draw("seed-7", 7, 20, contest=True)
     assert world.redrawn(world.prompts_table("livebench", 7, items), contest=True) == items
     assert next(iter(items)).startswith("seed-7/list/")
-    with pytest.raises(SelfprefError, match=r"seed-0\.prompts: the testbed has \d+; lower it"):
+    with refused(match=r"seed-0\.prompts: the testbed has \d+; lower it"):
         world.draw("seed-0", 0, 900)
 
 
@@ -187,7 +187,7 @@ def test_experiments_draw_articles_the_first_ones_whatever_the_number():
     assert articles("notes", 20, 1) == articles("notes", 50, 1)[:20] != articles("notes", 20, 2)
     (first,) = articles("notes", 1, 1)
     assert first.question == "lima train baker bread ladder hamster winter valley copper"
-    with pytest.raises(SelfprefError, match=r"datasets\.news: the testbed has notes"):
+    with refused(match=r"datasets\.news: the testbed has notes"):
         articles("news", 3, 0)
 
 

@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("openai", reason="the extra `models` is not installed")
 
 from asking import to_choose
+from conftest import refused
 from scripted import TRANSIENT, Scripted, completion, position, share_of_a
 
-from selfpref.errors import SelfprefError
 from selfpref.models import Choose, Generate, Prompt, Score, served
 from selfpref.models.calls import Model
 from selfpref.models.served import IN_ROW, HostedModel
@@ -64,7 +64,7 @@ def test_a_transient_fault_costs_a_retry_and_no_row(store, fault):
 def test_what_the_endpoint_does_not_give_is_told_after_one_call(store, monkeypatch, fault, told):
     monkeypatch.setenv("PLANTED", KEY)
     with Scripted(always=fault) as server:
-        with pytest.raises(SelfprefError, match=rf"^models.judge: http://127.*{told}") as failure:
+        with refused(match=rf"^models.judge: http://127.*{told}") as failure:
             ask(store, hosted(server.url, key="PLANTED"), prompts(50))
         ((_, headers, _),) = server.received
     assert headers["Authorization"] == f"Bearer {KEY}"
@@ -73,7 +73,7 @@ def test_what_the_endpoint_does_not_give_is_told_after_one_call(store, monkeypat
 
 def test_an_endpoint_that_is_not_there_and_a_key_that_is_not_set_are_told(store):
     for key, told in ((None, r"9/v1: calls failed \(1 x Conn"), ("PLANTED", "PLANTED is not set")):
-        with pytest.raises(SelfprefError, match=told):
+        with refused(match=told):
             ask(store, hosted(retries=0, key=key), prompts(3))
 
 
@@ -81,7 +81,7 @@ def test_failures_in_a_row_stop_the_stage_and_lose_nothing(store):
     asked = prompts(100)
     with Scripted(script=["ok"] * 20, always="401", latency=0.02) as server:
         model = hosted(server.url, concurrency=3)
-        with pytest.raises(SelfprefError, match=r"20 answered and kept.* not asked"):
+        with refused(match=r"20 answered and kept.* not asked"):
             ask(store, model, asked)
         # Those under way when the last of them came back, and no more.
         assert len(server.bodies) <= 20 + IN_ROW + 2 * 3
@@ -94,7 +94,7 @@ def test_failures_in_a_row_stop_the_stage_and_lose_nothing(store):
 
 @pytest.mark.parametrize("failed", [5, 6])
 def test_a_stage_fails_where_more_than_one_call_in_twenty_did(store, failed):
-    told = pytest.raises(SelfprefError, match=r"6 x 500.*94 answered and kept, 0")
+    told = refused(match=r"6 x 500.*94 answered and kept, 0")
     script = ["ok", *["500", "ok"] * failed]
     with Scripted(script=script) as server, told if failed == 6 else nullcontext():
         ask(store, hosted(server.url, retries=0, concurrency=1), prompts(100))
@@ -157,7 +157,7 @@ def test_what_is_sent(settings, call, messages, body):
 
 
 def test_likelihoods_are_not_asked_of_an_endpoint():
-    with pytest.raises(SelfprefError, match="use a model with `engine: transf"):
+    with refused(match="use a model with `engine: transf"):
         hosted().request(Score(PREFILLED, "It is."))
 
 

@@ -9,12 +9,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from asking import to_choose, to_generate, to_score  # noqa: E402
-from small_models import CHATML, byte_level, load, save, save_chain  # noqa: E402
+from asking import to_choose, to_generate, to_score
+from small_models import CHATML, byte_level, load, save, save_chain
 
-from selfpref.models import Choice, Likelihood, Prompt, Text, local  # noqa: E402
-from selfpref.models.local import passes  # noqa: E402
-from selfpref.models.local.encoding import Encoder  # noqa: E402
+from selfpref.models import Choice, Likelihood, Prompt, Text, local
+from selfpref.models.local import passes
+from selfpref.models.local.encoding import Encoder
 
 PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "hello world", "or")]
 TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂", "1 + 2 = 3! " * 3, " A"]

@@ -8,11 +8,10 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from asking import to_choose
-from conftest import REPOSITORY
+from conftest import REPOSITORY, refused
 from small_models import CHATML, INST, byte_level, encoded, load, save_chain, sentencepiece
 from tokenizers import pre_tokenizers
 
-from selfpref.errors import SelfprefError
 from selfpref.lab.tokenizer import WORLD
 from selfpref.models import Prompt
 from selfpref.models.local.encoding import Encoder
@@ -100,13 +99,13 @@ def test_a_text_begins_with_one_bos_or_where_there_is_no_message_with_eos():
 def test_what_a_tokenizer_or_a_template_cannot_do_is_told():
     tokenizer = byte_level()
     for labels in (["A", "Perhaps"], ["A", "A"]):
-        with pytest.raises(SelfprefError, match="no single token"):
+        with refused(match="no single token"):
             Encoder(tokenizer).forms(labels, [])
     tokenizer.chat_template = "{{ messages[-1]['content'] }}"
-    with pytest.raises(SelfprefError, match=r"leaves out .* `system: fold`"):
+    with refused(match=r"leaves out .* `system: fold`"):
         Encoder(tokenizer).text(TOLD)
     tokenizer.chat_template = None
-    with pytest.raises(SelfprefError, match="no chat template"):
+    with refused(match="no chat template"):
         Encoder(tokenizer)
     for bad in ("vikuna", "../mine.jinja"):
         with pytest.raises(ValueError, match=r"give one of vicuna, |give a path inside"):
@@ -207,5 +206,5 @@ def test_a_named_format_is_the_published_one(name):
     encoder = Encoder(tokenizer, tokenizer.chat_template)
     assert encoder.stops == {*tokenizer.convert_tokens_to_ids(stops)}
     for messages in ((("tool", "x"),), (SAID[1], ("system", "x"))):
-        with pytest.raises(SelfprefError, match="refuses messages of"):
+        with refused(match="refuses messages of"):
             encoder.text(Prompt(messages))

@@ -11,17 +11,17 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 pytest.importorskip("gguf", reason="the extra `models` is not installed")
 
-import convert  # noqa: E402
-from asking import to_choose, to_score  # noqa: E402
-from huggingface_hub import constants  # noqa: E402
-from in_place import InPlace  # noqa: E402
-from safetensors.torch import load_file, save_file  # noqa: E402
-from small_models import CORPUS, InOrder, byte_level, load, save  # noqa: E402
+import convert
+from asking import to_choose, to_score
+from huggingface_hub import constants
+from in_place import InPlace
+from safetensors.torch import load_file, save_file
+from small_models import CORPUS, InOrder, byte_level, load, save
 
-from selfpref.errors import SelfprefError  # noqa: E402
-from selfpref.models import Prompt  # noqa: E402
-from selfpref.models.local import LocalModel, shared  # noqa: E402
-from selfpref.params import Transformers  # noqa: E402
+from selfpref.errors import SelfprefError
+from selfpref.models import Prompt
+from selfpref.models.local import LocalModel, shared
+from selfpref.params import Transformers
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 PROMPT = Prompt((("user", "hello"),))
@@ -80,11 +80,10 @@ class Attack:
 
 
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
-def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy, repository):
     torch.save({"a": Attack()}, as_pickles(copy) / FILE)
     refused(partial(load, copy), "not readable as a model: ", copy)
-    assert not (tmp_path / "attacked").exists()
+    assert not (repository / "attacked").exists()
 
 
 @pytest.fixture

@@ -46,14 +46,13 @@ def computed(log):
     return [line.split(maxsplit=1) for line in log.read_text().splitlines()] if log.exists() else []
 
 
-def test_what_a_worker_cannot_do_it_says_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_a_worker_cannot_do_it_says_in_one_line(repository, monkeypatch):
     monkeypatch.setattr(os, "environ", {})
 
     def failing():
         raise RuntimeError("no memory\nand forty lines")
 
-    row = cluster.Worker(tmp_path, failing)({"batch": pickle.dumps((10, []))})
+    row = cluster.Worker(repository, failing)({"batch": pickle.dumps((10, []))})
     told = "a Ray worker failed: RuntimeError: no memory"
     assert pickle.loads(row["answers"]) == ([], told)
     # A node of a cluster has an environment of its own.

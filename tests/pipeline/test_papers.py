@@ -4,6 +4,8 @@ Sets of the real schemas, a scripted endpoint in the place of every host, and un
 few thousand parameters in the place of all others; the authors' programs are the tests' own.
 """
 
+from functools import cache
+
 import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
@@ -105,10 +107,9 @@ def profile(study, url):
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch, request):
+def place(tmp_path, monkeypatch, programs):  # noqa: F811
     """A repository with the sets; the hosts."""
     monkeypatch.chdir(repository(tmp_path))
-    request.getfixturevalue("programs")
     monkeypatch.setenv("SELFPREF_STORE", str(tmp_path / "store.sqlite"))
     monkeypatch.setenv("PAPER_KEY", "k")
     monkeypatch.setattr(datasets, "load_dataset", hub)
@@ -119,12 +120,11 @@ def place(tmp_path, monkeypatch, request):
     for name, files in (releases | {"commongen-hard": concepts}).items():
         pin(tmp_path / "mirror", f"owner/{name}", files, tmp_path / f"{name}.csv")
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: tmp_path / "judge-prompts.csv")
-    downloaded._judge_prompts.cache_clear()
+    monkeypatch.setattr(downloaded, "_judge_prompts", cache(downloaded._judge_prompts.__wrapped__))
     (tmp_path / "src").symlink_to(REPOSITORY / "src")
     weights(tmp_path / "tiny", 512, width=32, layers=2, heads=2, lexicon=LEXICON)
     with Scripted(Says()) as server:
         yield server
-    downloaded._judge_prompts.cache_clear()
 
 
 @pytest.mark.parametrize("study", TASKS)
@@ -146,7 +146,6 @@ def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
             assert len(pd.read_parquet(file)), (folder, key)
     frames = run(f"{study}_metrics", params)["frames"]
     if study == "wataoka":
-        assert len(section.judge) == 11
         bias = frames["fig1b_bias"].set_index(["dataset", "judge"])
         assert bias.loc[("arena-hub", "gpt-4"), "n"] > 0
     elif study == "panickssery":
@@ -154,7 +153,3 @@ def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
         tuned = {f"llama-2-7b-{one}" for one in names}
         assert {*frames["pairwise"]["evaluator"]} == tuned | {*section.recognise}
         assert len([*paths.finetuned_dir(name, "gpt-41-mini").iterdir()]) == len(names) == 16
-    elif study == "xu":
-        sets = tables.read(name, "responses")["item_id"].str.rpartition("/")[0]
-        arms = {"accept-all", "accept-random", "external", "noise", ""}
-        assert {*sets.str.rpartition("/")[0]} >= arms | {"best-of-2", "self-consistency"}

@@ -2,7 +2,6 @@
 
 import json
 import re
-from itertools import product
 
 import pytest
 from clones import MINE, parameters, ran
@@ -42,13 +41,6 @@ def test_every_promised_figure_and_table_is_there_of_every_judge_and_every_file(
     bias = recorded.table(f"{WATAOKA}/fig1b_bias.csv")
     assert bias["dataset"].value_counts().to_dict() == {"vicuna80": 5, "mt-bench": 1, "mine": 1}
     assert "my-judge" in set(bias["judge"])
-    shares = recorded.table("figures/recorded/livebench/preference_shares.csv")
-    assert shares.query("task == 'all'")["category"].nunique() == 6
-    # A gap has its reason.
-    table = recorded.table("figures/recorded/beyond/beyond.csv")
-    gaps = table[table["n"].eq(0)]
-    assert gaps[["value", "lo", "hi"]].isna().all(axis=None)
-    assert gaps["reason"].notna().all()
     for study, files in {"panickssery": panickssery_files(), "xu": xu_files()}.items():
         assert set(recorded.table(f"figures/recorded/{study}/audit.csv")["file"]) == set(files)
 
@@ -68,7 +60,7 @@ def test_released_texts_stay_out_of_git_and_no_text_is_obeyed(recorded):
     assert not [path for path in pages if b"<script>alert" in path.read_bytes()]
 
 
-def test_a_study_needs_its_own_stages_and_a_change_of_a_set_or_a_pin_what_reads_it(recorded):
+def test_a_study_needs_its_own_stages_and_a_change_of_a_set_what_reads_it(recorded):
     with recorded.dvc() as repo:
         needed = {stage.addressing for stage in repo.stage.collect("chapter@xu-recorded", True)}
     assert needed == {"check", "xu-items@xu", *of("xu")}
@@ -77,11 +69,6 @@ def test_a_study_needs_its_own_stages_and_a_change_of_a_set_or_a_pin_what_reads_
         assert recorded.stale() == always | {"wataoka-items@more"}
     with recorded.edited(lambda params: params["wataoka"]["datasets"].pop("mine")):
         assert recorded.stale() == always
-    source = recorded.folder / "src/selfpref/studies/panickssery/read/panickssery.csv"
-    pinned = source.read_bytes()
-    source.write_bytes(pinned.replace(b"results/xsum/gpt4_", b"results/xsum/gpt9_"))
-    assert "panickssery-items@panickssery" in recorded.stale()
-    source.write_bytes(pinned)
 
 
 # What is run once more, in a copy: a value tried out in the notebook alone, or as an experiment.
@@ -126,13 +113,7 @@ def test_an_experiment_without_pairs_goes_on_and_a_second_run_gives_the_same_byt
     done = tried.call("dvc", "exp", "run", "-S", "wataoka.turns=second", "chapter@wataoka-recorded")
     assert ran(done) == stages
     assert tried.stale() == {"beyond-metrics@recorded", "claims", "report@recorded"}
-    # The tables of data sets that were removed go, and what an earlier run drew.
-    tables = {path.parent.name for path in tried.folder.glob("data/recorded/wataoka/*/vicuna80.*")}
-    told = re.findall(r"^(\S+): no entry .* removed$", done.stdout, re.MULTILINE)
-    paths = product(tables, ("mine", "mt-bench"))
-    gone = {f"data/recorded/wataoka/{table}/{name}.parquet" for table, name in paths}
-    assert set(told) == gone
-    assert not [name for name in gone if (tried.folder / name).exists()]
+    # What an earlier run drew goes.
     assert tried.lacks("recorded", "wataoka fig1b_bias", "svg")
     chapter = (tried.folder / "report/recorded/wataoka.ipynb").read_text()
     assert "Left out, since these data have nothing to show there: A judge" in chapter

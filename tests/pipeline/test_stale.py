@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from clones import Clone, cloned, judge
+from clones import Clone, cloned
 
 # What every change of params.yaml touches.
 ALWAYS = {"check", "report@lab"}
@@ -62,13 +62,6 @@ ASKING = (TUNING | READING) - {"panickssery-items@notes"} | {
 BEYOND = {"beyond-metrics@lab"}
 
 
-def twin(params):
-    """A judge added: the weights of another under a name of its own."""
-    params["models"]["twin"] = judge("terse")
-    for task in ("judge", "perplexity"):
-        params["wataoka"][task]["twin"] = dict(params["wataoka"][task]["judges"])
-
-
 CHANGES = {
     "wataoka.threshold": (0.8, {*of("wataoka")} | BEYOND),
     "bootstrap.resamples": (500, {*of(*STUDIES), "beyond@lab"} | BEYOND),
@@ -89,6 +82,3 @@ def test_of_some_values_this_becomes_stale(committed):
     for path, (value, stale) in CHANGES.items():
         with committed.edited(assign(path, value)):
             assert committed.stale() == ALWAYS | stale, path
-    stale = {"wataoka-judge@twin", "wataoka-perplexity@twin", *of("wataoka")} | BEYOND
-    with committed.edited(twin):
-        assert committed.stale() == ALWAYS | stale

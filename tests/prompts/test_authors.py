@@ -35,7 +35,6 @@ def test_of_a_program_every_text_is_kept_and_nothing_is_run(tmp_path, monkeypatc
     assert filled("B", values={"A": "{a}", "c[0]": "see"}) == "{a} b see"
     assert filled("f.t", values={"A": "", "i + 1": 2}) == "and2"
     assert [filled("KINDS.x"), filled("f.t", 1), filled("f.m.content")] == ["ex", "é", "hm"]
-    monkeypatch.undo()
 
 
 def test_questions_about_summaries_are_the_authors():

@@ -6,11 +6,10 @@ from dataclasses import asdict
 from itertools import product
 
 import pytest
-from conftest import REPOSITORY, pin
+from conftest import REPOSITORY, pin, refused
 from dialogues import PROMPTS_FILE
 
 from selfpref import paths
-from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.prompts import LAYOUTS, downloaded
 from selfpref.prompts.choices import CHOICE_PROMPTS
@@ -28,9 +27,8 @@ def layout(tmp_path, monkeypatch):
     source = pin(tmp_path / "mirror", "owner/name", PROMPTS_FILE, tmp_path / "source.csv")
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
     monkeypatch.setattr(paths, "judge_prompts_file", lambda: source)
-    downloaded._judge_prompts.cache_clear()
-    yield LAYOUTS["pair-v2"]
-    downloaded._judge_prompts.cache_clear()
+    monkeypatch.setattr(downloaded, "_judge_prompts", downloaded._judge_prompts.__wrapped__)
+    return LAYOUTS["pair-v2"]
 
 
 def test_pair_v2_fills_the_downloaded_templates(layout):
@@ -49,7 +47,7 @@ def test_pair_v2_fills_the_downloaded_templates(layout):
         assert layout.judge(*said, references=references) == wanted
     assert layout.labels == ("A", "B", "C")
     for references, said in ((["42"], SECOND), (["1", "2", "3"], (*SECOND, *THIRD))):
-        with pytest.raises(SelfprefError, match=r"reference answers for \d turns"):
+        with refused(match=r"reference answers for \d turns"):
             layout.judge(*SINGLE, *said, references=references)
 
 

@@ -19,9 +19,9 @@ from selfpref.studies.panickssery.recognition import ordered_pairs
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from selfpref.lab.training import build_model, save_checkpoint  # noqa: E402
-from selfpref.models.local import LocalModel  # noqa: E402
-from selfpref.studies.panickssery.finetune.training import tune  # noqa: E402
+from selfpref.lab.training import build_model, save_checkpoint
+from selfpref.models.local import LocalModel
+from selfpref.studies.panickssery.finetune.training import tune
 
 TEXTS = {"me": "Tiny text.", "rival": "Tiny text!"}
 TEXTS["human"] = "A considerably longer summary of the article, in many words."
