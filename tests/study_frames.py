@@ -5,8 +5,9 @@ import shutil
 import nbformat
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, entry, pin
 
+from selfpref import tables
 from selfpref.report.sections import of_source
 
 
@@ -17,6 +18,15 @@ def repository(folder):
     for name in ("claims.yaml", "names.csv"):
         shutil.copy(REPOSITORY / "data" / name, folder / "data")
     return folder
+
+
+def released(folder, reader, files, *asked):
+    """The tables of a release's files, each checked against its schema."""
+    source = pin(folder / "mirror", "owner/name", files, folder / "source.csv")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SELFPREF_ARCHIVES", str(folder / "mirror"))
+        found = reader("set", entry(*asked), source)
+    return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 
 
 def run(notebook, params, **patched):

@@ -5,7 +5,8 @@ import json
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, STAGED, entry, pin
+from conftest import REPOSITORY, STAGED
+from study_frames import released
 from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_files, log_cell
 
 from selfpref import tables
@@ -20,21 +21,14 @@ NAMES = ["o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"]
 
 
 def read(root, files, judges=None):
-    """The tables of a release's files, each checked against its schema."""
-    source = pin(root, "owner/livebench", files, root / "source.csv")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SELFPREF_ARCHIVES", str(root))
-        found = release("set", entry("livebench", "livebench", judges), source)
-    return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
+    return released(root, release, files, "livebench", "livebench", judges)
 
 
 def sheet(files, path):
     return pd.read_csv(io.StringIO(files[path]), dtype=str, keep_default_na=False)
 
 
-def test_the_thinking_variant_keeps_the_name_and_judges_can_be_left_out(
-    tmp_path,
-):
+def test_the_thinking_variant_keeps_its_name_and_judges_can_be_left_out(tmp_path):
     found = read(tmp_path, livebench_files(2), ["o3-mini"])
     items = found["items"].set_index("category")["metadata"].map(json.loads)
     ids = {category: row["models"]["gemini-2.0-flash"] for category, row in items.items()}

@@ -7,10 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import entry, pin
-from study_frames import equal
+from study_frames import equal, released
 
-from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.params import Tuning
 from selfpref.studies.panickssery import evaluators
@@ -26,18 +24,16 @@ RECOGNITION = "individual_setting_results/recognition_results/xsum/{}_results.js
 
 
 @pytest.fixture
-def read(tmp_path, monkeypatch):
+def read(tmp_path):
     """Read files of rows beside the summaries, every table validated."""
-    monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
 
     def reading(found, judges=None):
         for name, of in product(SOURCES, ("xsum", "cnn")):
             texts = {key: f"{name} on {key}" for key in "abcdef"}
             found[f"summaries/{of}/{of}_train_{name}_responses.json"] = texts
         files = {path: json.dumps(rows) for path, rows in found.items()}
-        source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
-        made = panickssery.read("set", entry("panickssery", "panickssery", judges), source)
-        return {name: tables.validate(frame, name, "set") for name, frame in made.items()}
+        asked = "panickssery", "panickssery", judges
+        return released(tmp_path, panickssery.read, files, *asked)
 
     return reading
 

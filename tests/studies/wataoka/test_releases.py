@@ -6,9 +6,10 @@ import elobench_release
 import llm_sp_release
 import pandas as pd
 import pytest
-from conftest import STAGED, entry, lines, mt_bench_files, pin, reference_files, vicuna80_files
+from conftest import STAGED, lines, mt_bench_files, pin, reference_files, vicuna80_files
 from elobench_release import LEFT_OUT, N_BATTLES, battle
 from llm_sp_release import JUDGES, OPPONENTS, path, row
+from study_frames import released
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
@@ -21,16 +22,10 @@ BATTLES = elobench_release.files(*elobench_release.rows())
 
 
 @pytest.fixture
-def read(tmp_path, monkeypatch):
+def read(tmp_path):
     """Read a release from its files, every table validated."""
-    monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
-
-    def reading(reader, files, *judges):
-        source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
-        found = reader("set", entry("wataoka", "mt-bench", list(judges) or None), source)
-        return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
-
-    return reading
+    asked = "wataoka", "mt-bench"
+    return lambda reader, files, *judges: released(tmp_path, reader, files, *asked, *judges)
 
 
 def test_mt_bench_files_orient_pairs_their_own_way(read):
@@ -69,7 +64,7 @@ def test_vicuna80_takes_the_order_from_the_file_name(read):
     verdicts = read(vicuna80, files)["verdicts"]
     assert list(verdicts["candidates"]) == [["bard", "gpt-4"], ["gpt-4", "bard"]]
     assert list(verdicts["choice"]) == ["bard", "tie"]
-    found = read(vicuna80, vicuna80_files(2), "bard")
+    found = read(vicuna80, vicuna80_files(2), ["bard"])
     assert set(found["verdicts"]["judge"]) == {"bard"}
     assert len(found["labels"]) == 2 * 10 * 3
     assert found["items"]["category"].tolist() == ["generic"] * 2
@@ -77,7 +72,7 @@ def test_vicuna80_takes_the_order_from_the_file_name(read):
 
 def test_an_unknown_judge_is_refused(read):
     with pytest.raises(SelfprefError, match="'nobody' is unknown; choose of gpt-4"):
-        read(elobench, BATTLES, "gpt-4", "nobody")
+        read(elobench, BATTLES, ["gpt-4", "nobody"])
 
 
 def test_verdicts_meet_their_battles(read):

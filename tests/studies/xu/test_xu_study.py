@@ -3,11 +3,12 @@
 import pandas as pd
 import pytest
 from conftest import xu_files
-from study_frames import repository, run
-from xu_rows import RECORDED, SETTINGS, USE, released
+from study_frames import released, repository, run
+from xu_rows import RECORDED, SETTINGS, USE
 
 from selfpref import say
 from selfpref.errors import SelfprefError
+from selfpref.studies.xu import read as xu
 from selfpref.studies.xu.bias import Settings, rated
 
 FEW = {"bootstrap": RECORDED.bootstrap.model_copy(update={"resamples": 200})}
@@ -35,7 +36,7 @@ def told(folder):
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
-    return released(tmp_path_factory.mktemp("release"), xu_files())
+    return released(tmp_path_factory.mktemp("release"), xu.read, xu_files(), "xu", "xu")
 
 
 def test_of_a_small_release_what_it_holds_is_said_and_no_text_of_it_is_kept(release, tmp_path):
