@@ -113,16 +113,11 @@ def test_the_order_of_the_rows_changes_no_number(hand):
     for name, frame in mixed.tables.items():
         mixed.tables[name] = frame.sample(frac=1, random_state=3)
     pd.testing.assert_frame_equal(hand, of_pairs(mixed))
-    made = [
-        (
-            scaled.placebos(of),
-            choices.needed(choices.from_pairs(of, of.pairs, "human")),
-            *by_rule(of),
-        )
-        for of in (data, mixed)
-    ]
-    for frames in zip(*made, strict=True):
-        pd.testing.assert_frame_equal(*frames)
+    for one, other in zip(by_rule(data), by_rule(mixed), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    made = [choices.needed(choices.from_pairs(of, of.pairs, "human")) for of in (data, mixed)]
+    pd.testing.assert_frame_equal(*made)
+    pd.testing.assert_frame_equal(*map(scaled.placebos, (data, mixed)))
 
 
 def test_what_rests_on_too_few_pairs_on_one_side_is_marked():

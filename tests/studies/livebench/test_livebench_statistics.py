@@ -102,9 +102,7 @@ def test_p_values_are_those_of_holm_and_of_turned_signs(rng):
     assert excess.holm(pd.Series([0.01, 0.04, 0.03])).tolist() == pytest.approx([0.03, 0.06, 0.06])
     assert excess.holm(pd.Series([0.5, 0.6])).tolist() == [1, 1]
     # Three equal sums: all signs alike in 2 of 8 assignments.
-    assert excess.sign_flip_p(np.array([1.0, 1.0, 1.0]), 40_000, rng) == pytest.approx(
-        0.25, abs=0.01
-    )
+    assert excess.sign_flip_p(np.ones(3), 40_000, rng) == pytest.approx(0.25, abs=0.01)
     assert excess.sign_flip_p(np.zeros(5), 100, rng) == 1
 
 
