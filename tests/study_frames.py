@@ -49,6 +49,15 @@ def run(notebook, params, **patched):
     return names
 
 
+def metrics_of(study, folder, params, **given):
+    """The frames of a study's metrics, in a folder that is taken for the repository."""
+    nobody = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
+    given["tables__parts__asked"] = lambda *_: nobody
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(repository(folder))
+        return run(f"{study}_metrics", params, **given)["frames"]
+
+
 def equal(found, columns, *wanted, **chosen):
     """Some columns of some rows of a frame are those that are wanted."""
     for name, value in chosen.items():

@@ -2,16 +2,16 @@
 
 import io
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, STAGED
-from study_frames import released
+from conftest import STAGED
+from study_frames import metrics_of, released
 from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_files, log_cell
 
 from selfpref import tables
-from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.livebench import excess, panel
+from selfpref.params.studies import Bootstrap
 from selfpref.studies.livebench.read import NAMES as SHORT
 from selfpref.studies.livebench.read import release, stem
 
@@ -115,22 +115,16 @@ def test_released_numbers_in_git():
     assert vote["recomputed"].round(1).tolist() == [27.5, 56.5, 16.0]
 
 
-PUBLISHED = pd.read_csv(REPOSITORY / "data/published/livebench.csv")
-INTERVALS = ClusterBootstrap(100, seed=1)
 FILES = livebench_files(5)
+FEW = Bootstrap(resamples=100, level=0.95, method="percentile")
+PARAMS = SimpleNamespace(profile="recorded", seed=1, bootstrap=FEW)
+PARAMS.livebench = SimpleNamespace(margin=0.0)
 
 
-def compute(found):
-    """The frames of notebooks/livebench_metrics.ipynb that are made of the tables alone."""
-    study = panel.Panel(found, 0.0, INTERVALS)
-    of_panel = "counted models outcomes preference_shares position tie_breaks agreement scores"
-    made = {name: getattr(panel, name)(study) for name in of_panel.split()}
-    for name in ("excess", "by_orders", "objective", "true_scores"):
-        made[name] = getattr(excess, name)(study)
-    made["choices"] = study.choices
-    made["majority_vote"], made["vote_outcomes"] = panel.majority_votes(study)
-    printed = panel.checks(made["preference_shares"], made["majority_vote"], PUBLISHED)
-    return made | {"checks": printed}
+def frames_of(folder, found):
+    """The frames of the metrics of tables, in a folder that becomes the current one."""
+    whole = lambda *_: found  # noqa: E731
+    return metrics_of("livebench", folder, PARAMS, tables__parts__StudyTables__whole=whole)
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +133,8 @@ def found(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def frames(found):
-    return compute(found)
+def frames(found, tmp_path_factory):
+    return frames_of(tmp_path_factory.mktemp("frames"), found)
 
 
 @pytest.mark.parametrize("category", PATHS)
@@ -157,13 +151,13 @@ def test_shares_and_the_released_vote_are_those_of_the_file(frames, category):
         assert stored.to_dict() == pytest.approx(counts.to_dict())
 
 
-def test_the_order_of_the_rows_changes_no_number(found, frames):
+def test_the_order_of_the_rows_changes_no_number(found, frames, tmp_path):
     mixed = {name: frame.sample(frac=1, random_state=3) for name, frame in found.items()}
-    again = compute(mixed)
+    again = frames_of(tmp_path, mixed | {"audit": found["audit"]})
     for name, frame in frames.items():
         pd.testing.assert_frame_equal(frame, again[name], obj=name)
 
 
-def test_no_rows_at_all(found):
-    frames = compute({name: tables.empty(name) for name in found})
+def test_no_rows_at_all(found, tmp_path):
+    frames = frames_of(tmp_path, {name: tables.empty(name) for name in found})
     assert all(frame.empty for frame in frames.values())

@@ -1,9 +1,8 @@
 """The notebooks of Xu et al. on a small release, whole, with faults, and in parts."""
 
-import pandas as pd
 import pytest
 from conftest import xu_files
-from study_frames import released, repository, run
+from study_frames import metrics_of, released, run
 from xu_rows import RECORDED, SETTINGS, USE
 
 from selfpref import say
@@ -13,15 +12,11 @@ from selfpref.studies.xu.bias import Settings, rated
 
 FEW = {"bootstrap": RECORDED.bootstrap.model_copy(update={"resamples": 200})}
 PARAMS = RECORDED.model_copy(update=FEW | {"xu": USE.model_copy(update={"sizes": []})})
-ASKED = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
 
 
 def frames_of(folder, held):
     """What the notebook of metrics makes of a release, in a folder that becomes the current one."""
-    given = {"studies__xu__bias__load": lambda _: held, "tables__parts__asked": lambda *_: ASKED}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(repository(folder))
-        return run("xu_metrics", PARAMS, **given)["frames"]
+    return metrics_of("xu", folder, PARAMS, studies__xu__bias__load=lambda _: held)
 
 
 def told(folder):
