@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 from conftest import STAGED
-from study_frames import metrics_of, released
+from study_frames import equal, metrics_of, released
 from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_files, log_cell
 
 from selfpref import tables
@@ -50,9 +50,8 @@ def test_totals_are_read_again_where_the_release_cut_a_sum(tmp_path):
     found = read(tmp_path, files | {LANGUAGE: rows.to_csv(index=False)})
     rows = found["ratings"].query("judge == 'o3-mini' and responder == 'claude-3-7-sonnet'")
     rows = rows[rows["item_id"].str.startswith("set/language/")]
-    assert rows["stored"].fillna(-1).tolist() == [1, 8, 99, -1]
-    assert rows["score"].fillna(-1).tolist() == [7, 8, -1, -1]
-    assert rows["status"].tolist() == ["ok", "ok", "unparsable", "failed"]
+    wanted = (1, 7, "ok"), (8, 8, "ok"), (99, None, "unparsable"), (None, None, "failed")
+    equal(rows, "stored score status", *wanted)
     assert rows["marks"].iloc[0] == [1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 1]
     audit = found["audit"].set_index(["file", "finding"])["affected"]
     assert audit[LANGUAGE, "stored total is not the one stated"] == 2

@@ -9,7 +9,7 @@ import pytest
 from conftest import STAGED, lines, mt_bench_files, pin, reference_files, vicuna80_files
 from elobench_release import LEFT_OUT, N_BATTLES, battle
 from llm_sp_release import JUDGES, OPPONENTS, path, row
-from study_frames import released
+from study_frames import equal, released
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
@@ -42,14 +42,11 @@ def test_mt_bench_files_orient_pairs_their_own_way(read):
     assert items["cluster"].to_dict() == {"set/81/1": "set/81", "set/81/2": "set/81"}
     assert [m["content"] for m in items.loc["set/81/2", "messages"]] == ["first?", "then?"]
     # A second vote of one annotator is kept, and an inconsistent tie is a tie.
-    labels = found["labels"][["responder_a", "responder_b", "label", "repeat"]]
-    assert labels.values.tolist() == [["gpt-4", "x", "b", 0], ["gpt-4", "x", "tie", 1]]
-    verdicts = found["verdicts"][["candidates", "choice", "order_known"]]
-    assert verdicts.values.tolist() == [
-        [["x", "gpt-4"], "gpt-4", False],
-        [["y", "gpt-4"], "tie", False],
-    ]
-    assert {*found["verdicts"]["judge"]} == {"gpt-4"}
+    columns = "responder_a responder_b label repeat"
+    equal(found["labels"], columns, ("gpt-4", "x", "b", 0), ("gpt-4", "x", "tie", 1))
+    rows = [(["x", "gpt-4"], "gpt-4"), (["y", "gpt-4"], "tie")]
+    rows = [("gpt-4", *row, False) for row in rows]
+    equal(found["verdicts"], "judge candidates choice order_known", *rows)
 
 
 def test_vicuna80_takes_the_order_from_the_file_name(read):
@@ -132,8 +129,8 @@ def test_a_key_is_the_option_of_all_right_answers(read):
 
 def test_the_key_prefers_the_right_answer(read):
     found = read(llm_sp, sp())
-    labels = found["labels"][["responder_a", "annotator", "label"]].values.tolist()
-    assert labels == [[JUDGE, "key", said] for said in ("a", "b", "tie", "tie")]
+    labels = ((JUDGE, "key", said) for said in ("a", "b", "tie", "tie"))
+    equal(found["labels"], "responder_a annotator label", *labels)
     # Two right ones are told from two wrong ones.
     truths = found["truths"].set_index("item_id")["score"]
     assert truths["set-math/q2"].tolist() == [1, 1]
@@ -216,8 +213,8 @@ def test_a_vote_is_on_the_last_turn(hub):
     texts = found["responses"].set_index(["item_id", "responder"])["text"]
     assert texts[one].tolist() == ["a1", "b1"]
     assert texts[two].tolist() == ["a2", ""]
-    labels = found["labels"][["item_id", "label", "annotator"]]
-    assert labels.values.tolist() == [[two, "b", "user_1"], [other, "a", "user_2"]]
+    labels = (two, "b", "user_1"), (other, "a", "user_2")
+    equal(found["labels"], "item_id label annotator", *labels)
 
 
 ODD = "left out: no vote on one dialogue with two models"
@@ -253,9 +250,8 @@ def test_votes_belong_to_their_turn_and_mathematics_has_references(hub, tmp_path
     known = items["reference"].dropna().map(json.loads).to_dict()
     answers = ["reference 111.1", "reference 111.2"]
     assert known == {"set/111/1": answers[:1], "set/111/2": answers}
-    labels = found["labels"][["item_id", "label"]].values.tolist()
-    first = [["set/111/2", "tie"], ["set/81/1", "tie"], ["set/81/1", "b"]]
-    assert labels == [*first, ["set/81/2", "tie"]]
+    labels = ("111/2", "tie"), ("81/1", "tie"), ("81/1", "b"), ("81/2", "tie")
+    equal(found["labels"], "item_id label", *((f"set/{item}", label) for item, label in labels))
     responses = found["responses"].set_index(["item_id", "responder"])["text"]
     assert responses["set/81/2", "vicuna-13b"] == "b two"
 
