@@ -12,7 +12,6 @@ from llm_sp_release import JUDGES, OPPONENTS, path, row
 from study_frames import equal, released
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
 from selfpref.params import Dataset
 from selfpref.studies.wataoka import read as releases
 from selfpref.studies.wataoka.read import elobench, llm_sp, mt_bench, vicuna80
@@ -65,11 +64,6 @@ def test_vicuna80_takes_the_order_from_the_file_name(read):
     assert set(found["verdicts"]["judge"]) == {"bard"}
     assert len(found["labels"]) == 2 * 10 * 3
     assert found["items"]["category"].tolist() == ["generic"] * 2
-
-
-def test_an_unknown_judge_is_refused(read):
-    with pytest.raises(SelfprefError, match="'nobody' is unknown; choose of gpt-4"):
-        read(elobench, BATTLES, ["gpt-4", "nobody"])
 
 
 def test_verdicts_meet_their_battles(read):

@@ -1,13 +1,13 @@
 """Bias, its controls, Table 2, ties and failures, on pairs counted by hand."""
 
 from dataclasses import replace
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import PUBLISHED, SETTINGS
-from judged_sets import data_set, said
+from judged_sets import by_chance, data_set, said
 from study_frames import equal
 
 from selfpref import tables
@@ -22,13 +22,7 @@ NAMES, NAN = ("j", "k", "l"), np.nan
 @pytest.fixture(scope="module")
 def three():
     """Sixty prompts, three judges of all their responses, in both orders; three votes a pair."""
-    rng, votes, verdicts = np.random.default_rng(3), [], []
-    for item, (a, b) in product(range(60), combinations(NAMES, 2)):
-        votes += [(item, a, b, str(rng.choice([a, b, "tie"])), who) for who in "pqr"]
-        for judge, order in product(NAMES, permutations((a, b))):
-            choice = rng.choice([*order, "tie"], p=[0.5, 0.4, 0.1])
-            verdicts.append((item, judge, *order, str(choice)))
-    return data_set(votes=votes, verdicts=verdicts)
+    return by_chance(np.random.default_rng(3), NAMES, 3, 60)
 
 
 def test_an_excess_is_beyond_the_mean_of_the_others(three):
