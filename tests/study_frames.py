@@ -49,6 +49,15 @@ def run(notebook, params, **patched):
     return names
 
 
+def on_hub(folder, rows, split):
+    """A file that pins a set of the Hub, which a folder holds."""
+    (folder / "data").mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).to_parquet(folder / f"data/{split}-00000-of-00001.parquet")
+    source = folder / "pinned.csv"
+    source.write_text(f"repository,revision,split\n{folder},0123abcd,{split}\n")
+    return source
+
+
 def metrics_of(study, folder, params, **given):
     """The frames of a study's metrics, in a folder that is taken for the repository."""
     nobody = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])

@@ -9,7 +9,7 @@ import pytest
 from conftest import STAGED, lines, mt_bench_files, pin, reference_files, vicuna80_files
 from elobench_release import LEFT_OUT, N_BATTLES, battle
 from llm_sp_release import JUDGES, OPPONENTS, path, row
-from study_frames import equal, released
+from study_frames import equal, on_hub, released
 
 from selfpref import tables
 from selfpref.params import Dataset
@@ -180,13 +180,8 @@ def hub(tmp_path):
     pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
     def reading(rows, reader="chatbot-arena", split="train", **options):
-        folder = tmp_path / "hub" / "data"
-        folder.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame(rows).to_parquet(folder / f"{split}-00000-of-00001.parquet")
-        source = tmp_path / "pinned.csv"
-        source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,{split}\n")
         use = Dataset(study="wataoka", reader=reader, source="pinned.csv", **options)
-        found = releases.hub("set", use, source)
+        found = releases.hub("set", use, on_hub(tmp_path / "hub", rows, split))
         made = {name: tables.validate(frame, name, "set") for name, frame in found.items()}
         return made, made["audit"].set_index("finding")["affected"].to_dict()
 
