@@ -5,10 +5,16 @@ import shutil
 import nbformat
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, entry, pin
+from conftest import REPOSITORY, STAGED, entry, pin
 
 from selfpref import tables
+from selfpref.params import load
 from selfpref.report.sections import of_source
+
+RECORDED = load(STAGED / "profiles/recorded.yaml")
+# The same with few resamples.
+FEW = {"bootstrap": RECORDED.bootstrap.model_copy(update={"resamples": 200})}
+QUICK = RECORDED.model_copy(update=FEW)
 
 
 def repository(folder):

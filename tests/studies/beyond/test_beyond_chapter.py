@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from conftest import SETTINGS, STAGED
+from conftest import SETTINGS
 from judged_sets import by_chance
-from study_frames import repository, run
+from study_frames import RECORDED, repository, run
 
 from selfpref import paths
-from selfpref.params import load
 from selfpref.studies.beyond import sets
 
 FIGURES = ("forest_pairs", "forest_pairs_more", "rates_pairs", "placebo", "mitigations")
@@ -22,8 +21,7 @@ def test_a_file_of_any_number_of_judges_is_measured_and_drawn(judges, rng, tmp_p
     few = {"bootstrap": replace(SETTINGS.bootstrap, resamples=50)}
     data = by_chance(rng, names, judges, items=16 if judges > 3 else 60, changed=few)
     monkeypatch.setattr(sets, "of_wataoka", lambda *_: [data])
-    recorded = load(STAGED / "profiles/recorded.yaml")
-    changed = recorded.model_copy(update={"studies": []})
+    changed = RECORDED.model_copy(update={"studies": []})
     run("beyond_metrics", changed)
     run("beyond", changed)
     drawn = {path.stem for path in paths.figure_dir("recorded", "beyond").glob("*.svg")}

@@ -12,7 +12,6 @@ from judged_sets import data_set
 from selfpref import tables
 from selfpref.params.studies import Xu
 from selfpref.statistics import choices, latent, scaled
-from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.beyond import sets
 from selfpref.studies.beyond.mitigations import by_rule
 from selfpref.studies.beyond.sets import STATISTICS, long, recovery
@@ -29,7 +28,6 @@ PAIRS = [
     ("6", ("me", "tie"), "tie"),
     ("7", ("me", "me"), None),
 ]
-BOOTSTRAP = ClusterBootstrap(200, seed=1)
 
 
 def truths(metric, scores, key="item_id"):
@@ -177,7 +175,7 @@ def contest():
         truths=pd.concat(truths(name, scores) for name in ("strict", "tolerant", "rubric")),
         ratings=ratings.assign(task="rubric", status="ok"),
     )
-    return Panel(found, 0.0, BOOTSTRAP)
+    return Panel(found, 0.0, SETTINGS.bootstrap)
 
 
 def test_choices_among_three_and_points_counted_by_hand():
@@ -216,7 +214,7 @@ def test_refinement_has_a_gap_at_step_zero_alone():
         ratings=rows.assign(judge="me", task="mqm", score=rows["step"] - 1.0, status="ok"),
         truths=rows.assign(metric="mqm", score=-5.0),
     )
-    settings = XuSettings(Xu.model_construct(truth="mqm", matcher="lemma"), BOOTSTRAP)
+    settings = XuSettings(Xu.model_construct(truth="mqm", matcher="lemma"), SETTINGS.bootstrap)
     told = long(sets.of_refinement(found, settings))[["judge", "gold", "value", "n", "unit"]]
     assert told.values.tolist() == [["me", "mqm", 4.0, 3, "MQM points"]]
 

@@ -2,16 +2,14 @@
 
 import io
 import json
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from conftest import STAGED
-from study_frames import equal, metrics_of, released
+from study_frames import QUICK, equal, metrics_of, released
 from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_files, log_cell
 
 from selfpref import tables
-from selfpref.params.studies import Bootstrap
 from selfpref.studies.livebench.read import NAMES as SHORT
 from selfpref.studies.livebench.read import release, stem
 
@@ -115,15 +113,12 @@ def test_released_numbers_in_git():
 
 
 FILES = livebench_files(5)
-FEW = Bootstrap(resamples=100, level=0.95, method="percentile")
-PARAMS = SimpleNamespace(profile="recorded", seed=1, bootstrap=FEW)
-PARAMS.livebench = SimpleNamespace(margin=0.0)
 
 
 def frames_of(folder, found):
     """The frames of the metrics of tables, in a folder that becomes the current one."""
     whole = lambda *_: found  # noqa: E731
-    return metrics_of("livebench", folder, PARAMS, tables__parts__StudyTables__whole=whole)
+    return metrics_of("livebench", folder, QUICK, tables__parts__StudyTables__whole=whole)
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import SETTINGS
 from study_frames import equal
 
 from selfpref import tables
-from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import excess, panel
 
-INTERVALS = ClusterBootstrap(300, seed=1)
 NAMES = ["x", "y", "z"]
 
 
@@ -43,7 +42,7 @@ def study(verdicts, truths=(), ratings=(), texts=None, margin=0.0):
         "truths": filled("truths", truths),
         "ratings": filled("ratings", ratings, task="rubric"),
     }
-    return panel.Panel(made, margin, INTERVALS)
+    return panel.Panel(made, margin, SETTINGS.bootstrap)
 
 
 def of(frame, *key, **where):
@@ -176,8 +175,8 @@ def test_scores_leave_failures_out_and_count_the_top():
         {"item_id": f"c/{n}", "responder": "x", "judge": "x", "score": score, "status": status}
         for n, (score, status) in enumerate([(11, "ok"), (8, "ok"), (None, "unparsable")])
     ]
-    one = panel.scores(study([verdict("c/0", "x", "x")], ratings=rated)).iloc[0]
-    assert (one["mean"], one["n"], one["saturated"]) == (9.5, 2, 0.5)
+    found = panel.scores(study([verdict("c/0", "x", "x")], ratings=rated))
+    equal(found.head(1), "mean n saturated", (9.5, 2, 0.5))
 
 
 @pytest.mark.parametrize(

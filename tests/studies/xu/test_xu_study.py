@@ -2,16 +2,15 @@
 
 import pytest
 from conftest import xu_files
-from study_frames import metrics_of, released, run
-from xu_rows import RECORDED, SETTINGS, USE
+from study_frames import QUICK, metrics_of, released, run
+from xu_rows import SETTINGS, USE
 
 from selfpref import say
 from selfpref.errors import SelfprefError
 from selfpref.studies.xu import read as xu
 from selfpref.studies.xu.bias import Settings, rated
 
-FEW = {"bootstrap": RECORDED.bootstrap.model_copy(update={"resamples": 200})}
-PARAMS = RECORDED.model_copy(update=FEW | {"xu": USE.model_copy(update={"sizes": []})})
+PARAMS = QUICK.model_copy(update={"xu": USE.model_copy(update={"sizes": []})})
 
 
 def frames_of(folder, held):

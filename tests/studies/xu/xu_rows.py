@@ -1,13 +1,11 @@
 """Rows of rated texts as `rated` returns them; the settings of these tests."""
 
 import pandas as pd
-from conftest import STAGED
+from study_frames import RECORDED
 
-from selfpref.params import load
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.xu.bias import Settings
 
-RECORDED = load(STAGED / "profiles/recorded.yaml")
 USE = RECORDED.xu.model_copy(update={"sizes": ["small", "large"]})
 SETTINGS = Settings(USE, ClusterBootstrap(200, seed=1))
 
