@@ -3,6 +3,17 @@
 from selfpref.models import Choose, Generate, Score
 
 
+class Ruled:
+    """In the place of a `Model`: answers by a rule of prompt and labels, and keeps the calls."""
+
+    def __init__(self, rule):
+        self.rule, self.calls = rule, []
+
+    def ask(self, calls):
+        self.calls += calls
+        return [self.rule(call.prompt.messages[-1][1], call.labels) for call in calls]
+
+
 def to_choose(prompts, labels):
     return [Choose(prompt, tuple(labels)) for prompt in prompts]
 

@@ -53,6 +53,17 @@ def data_set(name="set", votes=(), verdicts=(), changed=None, metadata=None, **m
     return Judged(name, made, replace(SETTINGS, **(changed or {})))
 
 
+def by_chance(rng, names, judges, items, changed=None):
+    """Three votes by chance on each pair of these names, and the first judges' verdicts on both."""
+    votes, verdicts = [], []
+    for item, pair in itertools.product(range(items), itertools.combinations(names, 2)):
+        votes += [(item, *pair, str(rng.choice([*pair, "tie"])), who) for who in "pqr"]
+        for judge, order in itertools.product(names[:judges], (pair, pair[::-1])):
+            choice = str(rng.choice([*order, "tie"], p=[0.5, 0.4, 0.1]))
+            verdicts.append((item, judge, *order, choice))
+    return data_set("set", votes, verdicts, changed)
+
+
 def said(judge, other, cells, start=0):
     """Votes, and verdicts in both orders, that make these counts of tp, fn, fp and tn."""
     sides = itertools.product((judge, other), repeat=2)

@@ -42,9 +42,6 @@ def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_sa
     assert places == [[[0.1, -shift], [0.3, 1.0]], [[0.2, shift]]]
     faces = [line.get_markerfacecolor() for line in drawn[:3]]
     assert faces == [LOOKS["a"].color, LOOKS["b"].color, "white"]
-    # Panels beside one another share their rows.
-    beside = forest(ROWS, row="judge", label="bias", panel="series")
-    assert [axes.get_ylim() for axes in beside.axes] == [(1.6, -0.6)] * 2
 
 
 def test_a_line_leaves_hollow_steps_out_and_categories_stand_at_even_distances():

@@ -10,9 +10,9 @@ import pytest
 from conftest import STAGED
 from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from study_frames import RECORDED
 
 from selfpref.errors import SelfprefError
-from selfpref.params import load
 from selfpref.plots import show
 from selfpref.plots.save import Gallery
 from selfpref.report.book import build
@@ -26,7 +26,6 @@ SEEN = "=cmd <script>document.title='taken'</script>\ufffd\ufffd"
 CAPTION = f"Bias of two judges. n = 7, 2 dropped; 95% intervals; source: these rows. {HOSTILE}"
 BIAS = pd.DataFrame({"dataset": ["d", "e"], "judge": ["fair", HOSTILE], "n": [7, 5]})
 BIAS = BIAS.assign(eo=[0.25, None], eo_lo=[0.1, None], eo_hi=[0.95, None])
-PARAMS = load(STAGED / "profiles/recorded.yaml")
 
 
 def executed() -> nbformat.NotebookNode:
@@ -80,7 +79,7 @@ def made(tmp_path_factory):
         (root / "src/selfpref/studies/wataoka").mkdir(parents=True)
         code = '"""Pairs."""\n\n\ndef bias(rows):\n    return rows\n'
         (root / "src/selfpref/studies/wataoka/pairs.py").write_text(code)
-        build(PARAMS)
+        build(RECORDED)
         yield root
 
 
@@ -125,7 +124,7 @@ def test_the_same_inputs_give_the_same_bytes_and_nothing_beside_the_book(made, m
 
     monkeypatch.chdir(made)
     before = written()
-    build(PARAMS)
+    build(RECORDED)
     assert written() == before
     assert len([*(made / "report/recorded").iterdir()]) == 3
 
@@ -133,12 +132,12 @@ def test_the_same_inputs_give_the_same_bytes_and_nothing_beside_the_book(made, m
 def test_without_figures_the_remedy_is_named_and_a_dead_link_is_fatal(tmp_path, monkeypatch):
     """A pipeline whose studies are all left out ends well."""
     known(tmp_path, monkeypatch, "None.")
-    assert "make repro PROFILE=recorded" in told(build(PARAMS).read_text())
+    assert "make repro PROFILE=recorded" in told(build(RECORDED).read_text())
     notebook = new_notebook(cells=[new_markdown_cell("# Title\n\n[gone](gone.ipynb)")])
     nbformat.write(notebook, tmp_path / "report/recorded/wataoka.ipynb")
     (tmp_path / "figures/recorded/wataoka").mkdir(parents=True)
     with pytest.raises(SelfprefError, match=r"wataoka\.ipynb.*gone\.ipynb"):
-        build(PARAMS)
+        build(RECORDED)
 
 
 def test_a_table_of_a_page_has_intervals_gaps_and_decimals():

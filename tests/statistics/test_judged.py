@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from judged_sets import data_set, said
+from study_frames import equal
 
 from selfpref import tables
 from selfpref.statistics import judged
@@ -113,14 +114,12 @@ def test_every_responder_has_a_row_its_author_or_not():
     rows = [key.split() for key, times in CHOICES.items() for _ in range(times)]
     given = [(n, "j", a, b, choice) for n, (a, b, _, choice) in enumerate(rows)]
     data = data_set(votes=[(n, *row[:3]) for n, row in enumerate(rows)], verdicts=given)
-    found = judged.bias_by_judge_and_responder([data]).set_index("responder")
-    assert found["own"].to_dict() == {"j": True, "k": False, "m": False}
-    assert found.loc["j", ["tp", "fn", "fp", "tn"]].tolist() == [12, 3, 4, 11]
+    found = judged.bias_by_judge_and_responder([data])
     # k meets both: 11 + 8 right on its own side, 4 + 0 wrong, and so on.
-    assert found.loc["k", ["tp", "fn", "fp", "tn"]].tolist() == [19, 4, 4, 14]
-    assert found.loc["k", "eo"] == pytest.approx(19 / 23 - 14 / 18)
-    assert found.loc["k", ["n_human_own", "n_human_other", "n_dropped"]].tolist() == [23, 18, 7]
-    assert found["few"].to_dict() == {"j": False, "k": False, "m": True}
+    rows = ("j", True, 12, 3, 4, 11, False), ("k", False, 19, 4, 4, 14, False)
+    equal(found, "responder own tp fn fp tn few", *rows, ("m", False, 2, 1, 0, 8, True))
+    shown = "eo n_human_own n_human_other n_dropped"
+    equal(found, shown, (19 / 23 - 14 / 18, 23, 18, 7), responder="k")
     assert found["eo"].between(found["eo_lo"], found["eo_hi"]).all()
     assert judged.bias([data])["eo"].item() == pytest.approx(12 / 15 - 4 / 15 - 7 / 15)
     agreed = judged.agreement_with_human([data]).iloc[0]

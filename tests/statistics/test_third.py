@@ -5,11 +5,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import SETTINGS
 
-from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.third import BEYOND, brackets, kinds, scaled, third_judge
 
-BOOTSTRAP = ClusterBootstrap(500, seed=1)
 # By item the marks of judges x, y and z (rows) for the texts of x, y and z, and the key's.
 ITEMS = {
     "a": ([[9, 4, 6], [5, 7, 3], [4, 2, 8]], [0.0, 0.5, 1.0]),
@@ -56,7 +55,7 @@ def test_a_text_is_wrong_where_the_key_gives_less_than_all(own, other, which):
 
 
 def test_means_by_judge_and_pooled_and_wrong_minus_right():
-    found = third_judge(*tables(), ["x", "y"], BOOTSTRAP, margin=0.0)
+    found = third_judge(*tables(), ["x", "y"], SETTINGS.bootstrap, margin=0.0)
     of = found[found["scale"].eq("marks")].set_index(["judge", "kind"])
     assert of.loc[("x", "both wrong"), ["value", "n", "items"]].tolist() == [3, 1, 1]
     # Both right, x: (8 - 8) - (7 - 8) and (8 - 8) - (8 - 7).

@@ -12,7 +12,6 @@ from judged_sets import data_set
 from selfpref import tables
 from selfpref.params.studies import Xu
 from selfpref.statistics import choices, latent, scaled
-from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.beyond import sets
 from selfpref.studies.beyond.mitigations import by_rule
 from selfpref.studies.beyond.sets import STATISTICS, long, recovery
@@ -29,7 +28,6 @@ PAIRS = [
     ("6", ("me", "tie"), "tie"),
     ("7", ("me", "me"), None),
 ]
-BOOTSTRAP = ClusterBootstrap(200, seed=1)
 
 
 def truths(metric, scores, key="item_id"):
@@ -113,16 +111,11 @@ def test_the_order_of_the_rows_changes_no_number(hand):
     for name, frame in mixed.tables.items():
         mixed.tables[name] = frame.sample(frac=1, random_state=3)
     pd.testing.assert_frame_equal(hand, of_pairs(mixed))
-    made = [
-        (
-            scaled.placebos(of),
-            choices.needed(choices.from_pairs(of, of.pairs, "human")),
-            *by_rule(of),
-        )
-        for of in (data, mixed)
-    ]
-    for frames in zip(*made, strict=True):
-        pd.testing.assert_frame_equal(*frames)
+    for one, other in zip(by_rule(data), by_rule(mixed), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    made = [choices.needed(choices.from_pairs(of, of.pairs, "human")) for of in (data, mixed)]
+    pd.testing.assert_frame_equal(*made)
+    pd.testing.assert_frame_equal(*map(scaled.placebos, (data, mixed)))
 
 
 def test_what_rests_on_too_few_pairs_on_one_side_is_marked():
@@ -182,7 +175,7 @@ def contest():
         truths=pd.concat(truths(name, scores) for name in ("strict", "tolerant", "rubric")),
         ratings=ratings.assign(task="rubric", status="ok"),
     )
-    return Panel(found, 0.0, BOOTSTRAP)
+    return Panel(found, 0.0, SETTINGS.bootstrap)
 
 
 def test_choices_among_three_and_points_counted_by_hand():
@@ -221,7 +214,7 @@ def test_refinement_has_a_gap_at_step_zero_alone():
         ratings=rows.assign(judge="me", task="mqm", score=rows["step"] - 1.0, status="ok"),
         truths=rows.assign(metric="mqm", score=-5.0),
     )
-    settings = XuSettings(Xu.model_construct(truth="mqm", matcher="lemma"), BOOTSTRAP)
+    settings = XuSettings(Xu.model_construct(truth="mqm", matcher="lemma"), SETTINGS.bootstrap)
     told = long(sets.of_refinement(found, settings))[["judge", "gold", "value", "n", "unit"]]
     assert told.values.tolist() == [["me", "mqm", 4.0, 3, "MQM points"]]
 

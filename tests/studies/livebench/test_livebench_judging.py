@@ -6,16 +6,15 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from asking import Ruled
 
-from selfpref.models import Choice, Choose, Text
+from selfpref.models import Choice, Text
 from selfpref.params import Contest
 from selfpref.params.studies import Assess
-from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.rubric import TOP
 from selfpref.studies.livebench import stages
 from selfpref.tables import fill, validate
 
-PLAIN = CHOICE_PROMPTS["plain"]
 USE = Assess(prompts="plain", orders="cyclic", min_mass=0.5)
 WRITERS = ("anna", "bert", "carl")
 
@@ -29,33 +28,20 @@ ITEMS = ITEMS.assign(cluster=ITEMS["item_id"], messages=ASKED, metadata="{}", re
 ITEMS = fill(ITEMS, "items", study="livebench")
 
 
-class Scripted:
-    """Answers by a rule: a choice from the prompt's text, a text from a list of replies."""
-
-    def __init__(self, rule=None, replies=()):
-        self.rule, self.replies, self.asked = rule, list(replies), 0
-
-    def ask(self, calls):
-        if calls and isinstance(calls[0], Choose):
-            asked = ((call.prompt.messages[-1][1], call.labels) for call in calls)
-            return [Choice(self.rule(*one), "ok") for one in asked]
-        self.asked += len(calls)
-        return [Text(self.replies.pop(0), "ok") for _ in calls]
-
-
 def fan_of(name):
     """Prefers one writer's response wherever it stands; without a name, whatever stands first."""
 
     def rule(text, labels):
         order = sorted(WRITERS, key=lambda writer: text.find(f"{writer} says"))
         best = labels[order.index(name) if name else 0]
-        return tuple(0.9 if label == best else 0.1 / (len(labels) - 1) for label in labels)
+        shares = (0.9 if label == best else 0.1 / (len(labels) - 1) for label in labels)
+        return Choice(tuple(shares), "ok")
 
     return rule
 
 
 def votes(judge, favourite, orders):
-    one = stages.Judge(judge, Scripted(fan_of(favourite)), USE, 1)
+    one = stages.Judge(judge, Ruled(fan_of(favourite)), USE, 1)
     return validate(stages.prefer(ITEMS, WRITTEN, one, orders), "verdicts", "")
 
 
@@ -91,11 +77,11 @@ UNREADABLE = ["8 of 11", '{"marks": [1, 1, 0]}', GOOD.replace("1]", "2]"), GOOD[
     ],
 )
 def test_marks_are_added_up_or_missing(replies, asked):
-    calls = Scripted(replies=replies)
-    one = stages.Judge("judge", calls, USE, 1)
-    table = stages.mark(ITEMS, WRITTEN[:1], one, 3)
+    said = iter(replies)
+    model = Ruled(lambda *_: Text(next(said), "ok"))
+    table = stages.mark(ITEMS, WRITTEN[:1], stages.Judge("judge", model, USE, 1), 3)
     (row,) = validate(table, "ratings", "test").itertuples()
-    assert (calls.asked, row.reply) == (asked, replies[asked - 1])
+    assert (len(model.calls), row.reply) == (asked, replies[asked - 1])
     if asked < 3:
         assert (row.score, row.status, len(row.marks)) == (9, "ok", TOP)
     else:
@@ -116,8 +102,9 @@ def stage(tmp_path, monkeypatch):
         contests = SimpleNamespace(categories=categories, **{task: {model: USE}})
         params = SimpleNamespace(profile="lab", seed=1, livebench=contests)
         params.models = {model: SimpleNamespace(responder=None)}
-        opened = lambda *_: nullcontext(Scripted(fan_of(None), [GOOD] * 9))  # noqa: E731
-        return stages.STAGES[task](params, model, opened)
+        choose = fan_of(None)
+        answers = Ruled(lambda text, labels: choose(text, labels) if labels else Text(GOOD, "ok"))
+        return stages.STAGES[task](params, model, lambda *_: nullcontext(answers))
 
     return run
 

@@ -5,12 +5,11 @@ import json
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, STAGED, entry, pin
+from conftest import STAGED
+from study_frames import QUICK, equal, metrics_of, released
 from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_files, log_cell
 
 from selfpref import tables
-from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.livebench import excess, panel
 from selfpref.studies.livebench.read import NAMES as SHORT
 from selfpref.studies.livebench.read import release, stem
 
@@ -20,21 +19,14 @@ NAMES = ["o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"]
 
 
 def read(root, files, judges=None):
-    """The tables of a release's files, each checked against its schema."""
-    source = pin(root, "owner/livebench", files, root / "source.csv")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SELFPREF_ARCHIVES", str(root))
-        found = release("set", entry("livebench", "livebench", judges), source)
-    return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
+    return released(root, release, files, "livebench", "livebench", judges)
 
 
 def sheet(files, path):
     return pd.read_csv(io.StringIO(files[path]), dtype=str, keep_default_na=False)
 
 
-def test_the_thinking_variant_keeps_the_name_and_judges_can_be_left_out(
-    tmp_path,
-):
+def test_the_thinking_variant_keeps_its_name_and_judges_can_be_left_out(tmp_path):
     found = read(tmp_path, livebench_files(2), ["o3-mini"])
     items = found["items"].set_index("category")["metadata"].map(json.loads)
     ids = {category: row["models"]["gemini-2.0-flash"] for category, row in items.items()}
@@ -56,9 +48,8 @@ def test_totals_are_read_again_where_the_release_cut_a_sum(tmp_path):
     found = read(tmp_path, files | {LANGUAGE: rows.to_csv(index=False)})
     rows = found["ratings"].query("judge == 'o3-mini' and responder == 'claude-3-7-sonnet'")
     rows = rows[rows["item_id"].str.startswith("set/language/")]
-    assert rows["stored"].fillna(-1).tolist() == [1, 8, 99, -1]
-    assert rows["score"].fillna(-1).tolist() == [7, 8, -1, -1]
-    assert rows["status"].tolist() == ["ok", "ok", "unparsable", "failed"]
+    wanted = (1, 7, "ok"), (8, 8, "ok"), (99, None, "unparsable"), (None, None, "failed")
+    equal(rows, "stored score status", *wanted)
     assert rows["marks"].iloc[0] == [1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 1]
     audit = found["audit"].set_index(["file", "finding"])["affected"]
     assert audit[LANGUAGE, "stored total is not the one stated"] == 2
@@ -121,22 +112,13 @@ def test_released_numbers_in_git():
     assert vote["recomputed"].round(1).tolist() == [27.5, 56.5, 16.0]
 
 
-PUBLISHED = pd.read_csv(REPOSITORY / "data/published/livebench.csv")
-INTERVALS = ClusterBootstrap(100, seed=1)
 FILES = livebench_files(5)
 
 
-def compute(found):
-    """The frames of notebooks/livebench_metrics.ipynb that are made of the tables alone."""
-    study = panel.Panel(found, 0.0, INTERVALS)
-    of_panel = "counted models outcomes preference_shares position tie_breaks agreement scores"
-    made = {name: getattr(panel, name)(study) for name in of_panel.split()}
-    for name in ("excess", "by_orders", "objective", "true_scores"):
-        made[name] = getattr(excess, name)(study)
-    made["choices"] = study.choices
-    made["majority_vote"], made["vote_outcomes"] = panel.majority_votes(study)
-    printed = panel.checks(made["preference_shares"], made["majority_vote"], PUBLISHED)
-    return made | {"checks": printed}
+def frames_of(folder, found):
+    """The frames of the metrics of tables, in a folder that becomes the current one."""
+    whole = lambda *_: found  # noqa: E731
+    return metrics_of("livebench", folder, QUICK, tables__parts__StudyTables__whole=whole)
 
 
 @pytest.fixture(scope="module")
@@ -145,8 +127,8 @@ def found(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def frames(found):
-    return compute(found)
+def frames(found, tmp_path_factory):
+    return frames_of(tmp_path_factory.mktemp("frames"), found)
 
 
 @pytest.mark.parametrize("category", PATHS)
@@ -163,13 +145,13 @@ def test_shares_and_the_released_vote_are_those_of_the_file(frames, category):
         assert stored.to_dict() == pytest.approx(counts.to_dict())
 
 
-def test_the_order_of_the_rows_changes_no_number(found, frames):
+def test_the_order_of_the_rows_changes_no_number(found, frames, tmp_path):
     mixed = {name: frame.sample(frac=1, random_state=3) for name, frame in found.items()}
-    again = compute(mixed)
+    again = frames_of(tmp_path, mixed | {"audit": found["audit"]})
     for name, frame in frames.items():
         pd.testing.assert_frame_equal(frame, again[name], obj=name)
 
 
-def test_no_rows_at_all(found):
-    frames = compute({name: tables.empty(name) for name in found})
+def test_no_rows_at_all(found, tmp_path):
+    frames = frames_of(tmp_path, {name: tables.empty(name) for name in found})
     assert all(frame.empty for frame in frames.values())

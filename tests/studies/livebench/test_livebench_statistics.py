@@ -5,12 +5,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import SETTINGS
+from study_frames import equal
 
 from selfpref import tables
-from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import excess, panel
 
-INTERVALS = ClusterBootstrap(300, seed=1)
 NAMES = ["x", "y", "z"]
 
 
@@ -42,7 +42,7 @@ def study(verdicts, truths=(), ratings=(), texts=None, margin=0.0):
         "truths": filled("truths", truths),
         "ratings": filled("ratings", ratings, task="rubric"),
     }
-    return panel.Panel(made, margin, INTERVALS)
+    return panel.Panel(made, margin, SETTINGS.bootstrap)
 
 
 def of(frame, *key, **where):
@@ -55,11 +55,10 @@ def of(frame, *key, **where):
 def test_shares_count_ties_and_leave_failures_out():
     rows = [verdict(f"c/{n}", "x", choice) for n, choice in enumerate(["x", "x", "y", "tie"])]
     found = study([*rows, verdict("c/9", "x", None, status="refused")])
-    shares = of(panel.preference_shares(found), "responder", task="all")
-    assert shares["share"].to_dict() == {"x": 0.5, "y": 0.25, "z": 0.0}
-    assert set(shares["n"]) == {4}
-    counted = of(panel.outcomes(found), "outcome", task="all")["n"]
-    assert counted.to_dict() == {"chosen": 3, "refused": 1, "tie": 1}
+    shares = ("x", 0.5, 4), ("y", 0.25, 4), ("z", 0, 4)
+    equal(panel.preference_shares(found), "responder share n", *shares, task="all")
+    counts = ("chosen", 3), ("refused", 1), ("tie", 1)
+    equal(panel.outcomes(found), "outcome n", *counts, task="all")
 
 
 def test_votes_of_a_category_under_every_rule():
@@ -102,9 +101,7 @@ def test_p_values_are_those_of_holm_and_of_turned_signs(rng):
     assert excess.holm(pd.Series([0.01, 0.04, 0.03])).tolist() == pytest.approx([0.03, 0.06, 0.06])
     assert excess.holm(pd.Series([0.5, 0.6])).tolist() == [1, 1]
     # Three equal sums: all signs alike in 2 of 8 assignments.
-    assert excess.sign_flip_p(np.array([1.0, 1.0, 1.0]), 40_000, rng) == pytest.approx(
-        0.25, abs=0.01
-    )
+    assert excess.sign_flip_p(np.ones(3), 40_000, rng) == pytest.approx(0.25, abs=0.01)
     assert excess.sign_flip_p(np.zeros(5), 100, rng) == 1
 
 
@@ -166,11 +163,9 @@ def test_harmful_neutral_and_legitimate_choices_of_itself():
 
 def test_kappa_of_fleiss_by_hand():
     # Two options, three judges: rows aaa, aab. P_i = 1, 1/3; P_e = (5/6)^2 + (1/6)^2.
-    found = of(panel.agreement(study(votes("xxx xxy"))), "category", task="all")
-    (found,) = found.itertuples()
-    chance = 26 / 36
-    assert found.kappa == pytest.approx((2 / 3 - chance) / (1 - chance))
-    assert (found.unanimous, found.judges, found.n, found.n_dropped) == (0.5, 3, 2, 0)
+    found, chance = panel.agreement(study(votes("xxx xxy"))), 26 / 36
+    row = ((2 / 3 - chance) / (1 - chance), 0.5, 3, 2, 0)
+    equal(found, "kappa unanimous judges n n_dropped", row, task="all")
     assert panel.fleiss(np.tile([3.0, 3.0, 2.0, 2.0], (3, 1))).tolist() == [1, 1, 1]
     assert np.isnan(panel.fleiss(np.array([6.0, 2.0, 2.0])))
 
@@ -180,8 +175,8 @@ def test_scores_leave_failures_out_and_count_the_top():
         {"item_id": f"c/{n}", "responder": "x", "judge": "x", "score": score, "status": status}
         for n, (score, status) in enumerate([(11, "ok"), (8, "ok"), (None, "unparsable")])
     ]
-    one = panel.scores(study([verdict("c/0", "x", "x")], ratings=rated)).iloc[0]
-    assert (one["mean"], one["n"], one["saturated"]) == (9.5, 2, 0.5)
+    found = panel.scores(study([verdict("c/0", "x", "x")], ratings=rated))
+    equal(found.head(1), "mean n saturated", (9.5, 2, 0.5))
 
 
 @pytest.mark.parametrize(
@@ -228,7 +223,6 @@ def test_a_judge_against_all_others_is_counted_with_the_tie_breaker():
     # Nobody else decided the last question.
     rows += [verdict("c/4", "x", "x"), verdict("c/4", "y", None, status="failed")]
     calls = pd.DataFrame({"item_id": ["c/0", "c/3"], "chosen": ["y", "x"]})
-    found = excess.against_all(study(rows), calls).set_index("judge")
-    assert found["n"].tolist() == [4, 4, 4]
-    assert found["alone"].to_dict() == {"x": 2, "y": 1, "z": 2}
-    assert found.loc["x", ["share", "asked", "elsewhere"]].tolist() == [0.5, 2, 1]
+    found = excess.against_all(study(rows), calls)
+    equal(found, "judge n alone", ("x", 4, 2), ("y", 4, 1), ("z", 4, 2))
+    equal(found, "share asked elsewhere", (0.5, 2, 1), judge="x")

@@ -2,9 +2,7 @@
 
 from types import SimpleNamespace
 
-import pandas as pd
-import pytest
-from study_frames import repository, run
+from study_frames import metrics_of
 
 from selfpref import tables
 from selfpref.formats.datasets import written
@@ -23,21 +21,17 @@ PARAMS = SimpleNamespace(
     figures=["svg"],
     panickssery=Panickssery(**NOBODY, min_mass=0.0, unusable=0.05),
 )
-ASKED = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
 WHO = evaluators.from_names(["me", "set_2_ft_me"])
 
 
-def frames_of(folder, found, params=PARAMS, **patched):
+def frames_of(folder, found, params=PARAMS):
     """The frames of tables, in a folder that is taken for the repository."""
 
     def read(study, profile, name, columns):
         whole = tables.validate(found.get(name, tables.empty(name)), name, "here")
         return tables.lean(whole, name, "here")[columns]
 
-    patched |= {"tables__parts__asked": lambda *_: ASKED, "tables__parts__StudyTables__read": read}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(repository(folder))
-        return run("panickssery_metrics", params, **patched)["frames"]
+    return metrics_of("panickssery", folder, params, tables__parts__StudyTables__read=read)
 
 
 def items(count=4):

@@ -176,11 +176,10 @@ def test_a_judge_that_always_agrees_is_not_known_to_do_so_without_error():
     # A pair without an answer is not counted.
     lost = [verdict("me", "other", None, status="failed", item=4, choice=None)]
     known = qualities(*[(1, 0)] * 4, (0, 1))
-    table = oracle(paired(*rows, lost, count=5), known, BOOTSTRAP).set_index("quantity")
+    table = oracle(paired(*rows, lost, count=5), known, BOOTSTRAP)
     # Wilson (1927), 4 of 4; the excess is a mean difference, whose resamples are all the same.
-    bounds = table.loc["agreement", ["mean", "lo", "hi", "n"]].tolist()
-    assert bounds == pytest.approx([1, 0.51, 1, 4], abs=1e-3)
-    assert table.loc["excess", ["lo", "hi"]].tolist() == pytest.approx([-0.1, -0.1])
+    equal(table, "mean lo hi n", (1, 4 / (4 + 1.959964**2), 1, 4), quantity="agreement")
+    equal(table, "mean lo hi n", (*[-0.1] * 3, 4), quantity="excess")
 
 
 # --- over judges

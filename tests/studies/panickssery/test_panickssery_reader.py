@@ -7,10 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import entry, pin
-from study_frames import equal
+from study_frames import equal, released
 
-from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.params import Tuning
 from selfpref.studies.panickssery import evaluators
@@ -19,25 +17,22 @@ from selfpref.studies.panickssery import read as panickssery
 NAN = np.nan
 SOURCES = ("human", "claude", "gpt35", "gpt4", "llama")
 PAIR = {"key": "a", "model": "human"}
-FOREIGN = {"read": 0, "article of the other data set": 1}
-SEEN = {"read": 0, "article that the judge was tuned on": 2}
+SEEN = [("article that the judge was tuned on", 2), ("read", 0)]
 LLAMA, GPT4 = "results/xsum/llama_results.json", "results/{}/gpt4_results.json"
 RECOGNITION = "individual_setting_results/recognition_results/xsum/{}_results.json"
 
 
 @pytest.fixture
-def read(tmp_path, monkeypatch):
+def read(tmp_path):
     """Read files of rows beside the summaries, every table validated."""
-    monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
 
     def reading(found, judges=None):
         for name, of in product(SOURCES, ("xsum", "cnn")):
             texts = {key: f"{name} on {key}" for key in "abcdef"}
             found[f"summaries/{of}/{of}_train_{name}_responses.json"] = texts
         files = {path: json.dumps(rows) for path, rows in found.items()}
-        source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
-        made = panickssery.read("set", entry("panickssery", "panickssery", judges), source)
-        return {name: tables.validate(frame, name, "set") for name, frame in made.items()}
+        asked = "panickssery", "panickssery", judges
+        return released(tmp_path, panickssery.read, files, *asked)
 
     return reading
 
@@ -75,11 +70,6 @@ def answers(verdicts, offered, **chosen):
     return {item.partition("/")[2]: [pair and list(pair), *rest] for item, pair, *rest in told}
 
 
-def findings(audit, ending):
-    rows = audit[audit["file"].str.endswith(ending)]
-    return rows.set_index("finding")["affected"].to_dict()
-
-
 def test_an_article_is_an_item_with_its_index_and_five_responses_of_judges_that_are_known(read):
     files = {LLAMA: [llama("a", (0.6, 0.2))], GPT4.format("xsum"): [gpt()]}
     tuned = "results/{}/xsum_2_ft_gpt35_results.json"
@@ -92,8 +82,8 @@ def test_an_article_is_an_item_with_its_index_and_five_responses_of_judges_that_
     assert (len(items), len(texts)) == (2 * 6, 2 * 6 * 5)
     assert set(found["verdicts"]["judge"]) == {"llama", "xsum_2_ft_gpt35"}
     # Articles that a judge was tuned on are counted.
-    for name, told in {"xsum": SEEN, "cnn": {"read": 0}}.items():
-        assert findings(found["audit"], tuned.format(name)) == told
+    for name, told in {"xsum": SEEN, "cnn": SEEN[1:]}.items():
+        equal(found["audit"], "finding affected", *told, file=tuned.format(name))
     with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'gpt5' is unknown; choose of"):
         read(files, judges=["gpt5"])
 
@@ -185,7 +175,8 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     ]
     # An article of the other data set is a verdict that failed.
     assert of(verdicts, "status", item_id="xsum/z") == [["failed"]]
-    assert findings(found["audit"], path.format("correct", "llama")) == FOREIGN
+    told = ("article of the other data set", 1), ("read", 0)
+    equal(found["audit"], "finding affected", *told, file=path.format("correct", "llama"))
 
 
 def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(read):

@@ -5,10 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import entry, pin
 from panickssery_frames import PARAMS, frames_of
 from panickssery_release import files as whole_release
-from study_frames import equal, run
+from study_frames import equal, released, run
 
 from selfpref.studies.panickssery import defects, evaluators
 from selfpref.studies.panickssery import read as archive
@@ -24,11 +23,8 @@ PROMISED = {
 
 @pytest.fixture(scope="module")
 def frames(tmp_path_factory):
-    root = tmp_path_factory.mktemp("mirror")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SELFPREF_ARCHIVES", str(root))
-        source = pin(root, "owner/name", whole_release(), root / "source.csv")
-        release = archive.read("set", entry("panickssery", "panickssery"), source)
+    root, asked = tmp_path_factory.mktemp("release"), ("panickssery", "panickssery")
+    release = released(root, archive.read, whole_release(), *asked)
     assert set(release["audit"]["file"]) == set(whole_release())
     return frames_of(tmp_path_factory.mktemp("frames"), release)
 

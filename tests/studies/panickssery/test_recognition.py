@@ -1,10 +1,13 @@
 """Evaluators asked about summaries: both orders, every question, and what is no answer."""
 
+from itertools import cycle
+
 import pytest
+from asking import Ruled
 from panickssery_frames import summarised
 
 from selfpref import tables
-from selfpref.models import Choice, Choose, Text
+from selfpref.models import Choice, Text
 from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, PLAIN, SCORES
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, Evaluator, ordered_pairs
@@ -14,23 +17,9 @@ READ = Verdicts(min_mass=0.5)
 SAMPLED = Verdicts(min_mass=0.5, score_mode="sampled", samples=4, temperature=1.0)
 
 
-class Scripted:
-    """In the place of a `Model`: an answer for each prompt by a rule."""
-
-    def __init__(self, rule):
-        self.rule, self.calls = rule, []
-
-    def ask(self, calls):
-        self.calls += calls
-        return [
-            self.rule(call.prompt.messages[0][1], call.labels if isinstance(call, Choose) else n)
-            for n, call in enumerate(calls)
-        ]
-
-
 def judged(rule, use=READ, pairs=True):
     """The valid verdicts, or one rating of each question; and what was asked."""
-    model = Scripted(rule)
+    model = Ruled(rule)
     asked = Evaluator("tuned", model, PLAIN, use, seed=1)
     if pairs:
         table = asked.verdicts(ordered_pairs(ITEMS, RESPONSES, "me"))
@@ -78,12 +67,12 @@ def test_a_rating_is_the_share_of_yes_and_the_expectation_over_the_digits():
 
 
 def test_without_probabilities_the_frequencies_of_repeated_answers_are_read():
-    said = ["1", "**2**.", " 1\n", "Both, 1 and 2"]
-    table, calls = judged(lambda _, n: Text(said[n % 4], "ok"), SAMPLED)
+    said, grades = cycle(["1", "**2**.", " 1\n", "Both, 1 and 2"]), cycle("5514")
+    table, calls = judged(lambda *_: Text(next(said), "ok"), SAMPLED)
     assert {tuple(shares) for shares in table["probabilities"]} == {(0.5, 0.25)}
     assert set(table["mass"]) == {0.75}
     assert [names[0] for names in table["candidates"]] == table["choice"].tolist()
-    table, others = judged(lambda _, n: Text("5514"[n % 4], "ok"), SAMPLED, pairs=False)
+    table, others = judged(lambda *_: Text(next(grades), "ok"), SAMPLED, pairs=False)
     assert table.loc["quality", "score"] == (5 + 5 + 1 + 4) / 4
     # Every repeat of every question has a seed of its own.
     seeds = [call.seed for call in (*calls, *others)]

@@ -57,12 +57,10 @@ def test_win_rates_are_of_all_judged_pairs_beside_what_is_printed():
 def test_another_person_in_the_judges_place():
     single = ["gpt-4"] * 8 + ["other"] * 2 + ["tie"]
     arena = data_set("arena", [(n, "gpt-4", "other", vote) for n, vote in enumerate(single)])
-    ones, twos = "gggggg" + "oo", "gggg" + "oooo"
-    names = {"g": "gpt-4", "o": "other"}
     double = [
-        (n, "gpt-4", "other", names[vote], who)
-        for who, votes in {"p": ones, "q": twos}.items()
-        for n, vote in enumerate(votes)
+        (n, "gpt-4", "other", "gpt-4" if n < won else "other", who)
+        for who, won in {"p": 6, "q": 4}.items()
+        for n in range(8)
     ]
     other = data_set("other", double)
     (row,) = checks.without_self([arena, other], PAPER).to_dict("records")

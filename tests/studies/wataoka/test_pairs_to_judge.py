@@ -4,35 +4,23 @@ import pandas as pd
 
 from selfpref.studies.wataoka import stages
 
-RESPONDERS = ["gpt", "me", "vicuna"]
-ITEMS = [f"set/{number}" for number in range(6)]
-
-
-def items(messages):
-    """Questions by item_id: what the user says, turn by turn."""
-    said = [[{"role": "user", "content": text} for text in turns] for turns in messages.values()]
-    return pd.DataFrame({"item_id": [*messages], "messages": said})
-
-
-def table(names, **columns):
-    """Rows of some columns for each item."""
-    every = pd.DataFrame({"study": "wataoka", "item_id": names})
-    return every.merge(pd.DataFrame(columns), "cross")
-
-
+RESPONDERS = pd.DataFrame({"responder": ["gpt", "me", "vicuna"]})
+ITEMS = {f"set/{number}": ["why?"] for number in range(6)}
 # Votes on pairs, each by two people, who read them in different orders. What is labelled and has no
 # text cannot be read.
-LABELS = table(
-    ITEMS,
-    responder_a=["vicuna", "gpt", "gpt", "untold"],
-    responder_b=["gpt", "vicuna", "untold", "gpt"],
-)
+VOTED = [("vicuna", "gpt"), ("gpt", "vicuna"), ("gpt", "untold"), ("untold", "gpt")]
+LABELS = pd.DataFrame(
+    [(item, *pair) for item in ITEMS for pair in VOTED],
+    columns=["item_id", "responder_a", "responder_b"],
+).assign(study="wataoka")
 NONE = LABELS.iloc[:0]
 
 
-def read(labels, which, asked=None):
-    questions = items(asked or dict.fromkeys(ITEMS, ("why?",)))
-    written = table(questions["item_id"], responder=RESPONDERS)
+def read(labels, which, asked=ITEMS):
+    """The pairs that `me` reads; of items by name, what the user says turn by turn."""
+    said = [[{"role": "user", "content": text} for text in turns] for turns in asked.values()]
+    questions = pd.DataFrame({"study": "wataoka", "item_id": [*asked], "messages": said})
+    written = questions[["study", "item_id"]].merge(RESPONDERS, "cross")
     found = stages._to_judge(questions, labels, written, "me", which)
     sides = found[["responder_a", "responder_b"]].itertuples(index=False)
     return [(item, *sorted(pair)) for item, pair in zip(found["item_id"], sides, strict=True)]

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from study_frames import equal
 
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
@@ -48,13 +49,10 @@ def voted(repository):
 def test_each_row_is_a_vote(voted):
     made = voted("1,you,me,me,ada", "two,me,you,tie,", "two,me,you,a,")
     assert made["truths"].empty
-    rows = made["labels"].drop(columns="study").set_index("item_id")
-    assert rows.apply(tuple, axis=1).to_list() == [
-        ("me", "you", "ada", "a", 0),
-        ("me", "you", "human", "tie", 0),
-        ("me", "you", "human", "a", 1),
-    ]
-    assert rows.index.tolist() == ["mine/1", "mine/two", "mine/two"]
+    rows = [("1", "ada", "a", 0), ("two", "human", "tie", 0), ("two", "human", "a", 1)]
+    rows = [(f"mine/{name}", "me", "you", *row) for name, *row in rows]
+    columns = "item_id responder_a responder_b annotator label repeat"
+    equal(made["labels"], columns, *rows)
 
 
 def test_a_vote_on_what_is_not_there_names_its_line(voted):
@@ -67,13 +65,8 @@ def test_a_vote_on_what_is_not_there_names_its_line(voted):
 
 def test_the_key_prefers_the_right_answer_of_two(voted):
     made = voted(by="key")
-    labels = made["labels"].set_index(["item_id", "responder_a", "responder_b"])["label"]
-    assert labels.to_dict() == {
-        ("mine/1", "me", "she"): "a",
-        ("mine/1", "me", "you"): "tie",
-        ("mine/two", "me", "she"): "b",
-        ("mine/two", "me", "you"): "tie",
-    }
-    assert {*made["labels"]["annotator"]} == {"key"}
-    truths = made["truths"].set_index(["item_id", "responder"])["score"]
-    assert truths.to_dict() == {("mine/1", "me"): 1, ("mine/two", "me"): 0}
+    rows = [("1", "she", "a"), ("1", "you", "tie"), ("two", "she", "b"), ("two", "you", "tie")]
+    rows = [(f"mine/{name}", "me", *row, "key") for name, *row in rows]
+    equal(made["labels"], "item_id responder_a responder_b label annotator", *rows)
+    truths = ("mine/1", "me", 1), ("mine/two", "me", 0)
+    equal(made["truths"], "item_id responder score", *truths)

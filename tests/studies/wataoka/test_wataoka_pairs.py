@@ -1,13 +1,14 @@
 """Bias, its controls, Table 2, ties and failures, on pairs counted by hand."""
 
 from dataclasses import replace
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import PUBLISHED, SETTINGS
-from judged_sets import data_set, said
+from judged_sets import by_chance, data_set, said
+from study_frames import equal
 
 from selfpref import tables
 from selfpref.statistics import judged
@@ -15,19 +16,13 @@ from selfpref.statistics.bias import CELLS
 from selfpref.statistics.judged import Judged
 from selfpref.studies.wataoka import checks, keyed, pairs, perplexity
 
-NAMES = ("j", "k", "l")
+NAMES, NAN = ("j", "k", "l"), np.nan
 
 
 @pytest.fixture(scope="module")
 def three():
     """Sixty prompts, three judges of all their responses, in both orders; three votes a pair."""
-    rng, votes, verdicts = np.random.default_rng(3), [], []
-    for item, (a, b) in product(range(60), combinations(NAMES, 2)):
-        votes += [(item, a, b, str(rng.choice([a, b, "tie"])), who) for who in "pqr"]
-        for judge, order in product(NAMES, permutations((a, b))):
-            choice = rng.choice([*order, "tie"], p=[0.5, 0.4, 0.1])
-            verdicts.append((item, judge, *order, str(choice)))
-    return data_set(votes=votes, verdicts=verdicts)
+    return by_chance(np.random.default_rng(3), NAMES, 3, 60)
 
 
 def test_an_excess_is_beyond_the_mean_of_the_others(three):
@@ -77,17 +72,17 @@ def test_readings_of_table_2():
     verdicts += [(n, "gpt-4", "gpt-4", "you", "gpt-4") for n in (12, 13, 14, 15)]
     data = data_set(votes=votes, verdicts=verdicts)
     row = pairs.demographic_parity([data], PUBLISHED).iloc[0]
-    wanted = {"n_decisive": 12, "n_dropped_decisive": 2, "dp_decisive": 2 * 8 / 12 - 1}
-    wanted |= {"n_with_ties": 14, "dp_with_ties": 2 * 10 / 14 - 1}
-    wanted |= {"n_every": 16, "dp_every": 2 * 12 / 16 - 1, "published": 0.749}
-    assert row[list(wanted)].to_dict() == pytest.approx(wanted)
+    for reading, n, won in (("decisive", 12, 8), ("with_ties", 14, 10), ("every", 16, 12)):
+        assert row[f"n_{reading}"] == n
+        assert row[f"dp_{reading}"] == pytest.approx(2 * won / n - 1)
+    assert (row["n_dropped_decisive"], row["published"]) == (2, 0.749)
 
 
 def test_wins_count_every_decided_vote_and_tell_ties_apart():
     votes = [(n, "a", "b", label) for n, label in enumerate(["a", "a", "b", "tie", "a"])]
-    found = pairs.wins_by_human([data_set(votes=votes)]).set_index("responder")
-    assert found.loc["a", ["n", "n_won", "n_lost", "n_ties"]].tolist() == [4, 3, 1, 1]
-    assert found.loc["b", "win_rate"] == pytest.approx(1 / 4)
+    found = pairs.wins_by_human([data_set(votes=votes)])
+    rows = ("a", 4, 3, 1, 1, 3 / 4), ("b", 4, 1, 3, 1, 1 / 4)
+    equal(found, "responder n n_won n_lost n_ties win_rate", *rows)
 
 
 # Of judge me on pairs with you: what each order says (me first, you first) and people say, and how
@@ -110,22 +105,18 @@ def undecided():
 
 
 def test_each_reading_of_a_tie_leaves_other_pairs(undecided):
-    found = pairs.judge_ties([undecided]).set_index("judge_tie")
-    assert set(found["judge"]) == {"me"}
     # People tie one pair of 30; one has a verdict in one order alone, which is no tie.
-    assert (found[["n_human", "n_no_verdict"]] == [29, 1]).all(axis=None)
+    columns, every = "judge n_human n_no_verdict judge_tie n_ties n tp", ("me", 29, 1)
     # The reversal and the double tie have no winner under any reading.
-    assert found["n_ties"].to_dict() == {"exact": 2, "label-c": 5, "orders-disagree": 2}
-    assert found["n"].tolist() == [26, 23, 26]
-    assert found["tp"].tolist() == [15, 12, 15]
+    rows = ("exact", 2, 26, 15), ("label-c", 5, 23, 12), ("orders-disagree", 2, 26, 15)
+    equal(pairs.judge_ties([undecided]), columns, *((*every, *row) for row in rows))
 
 
 def test_failures_are_counted_apart_from_ties(undecided):
-    found = pairs.exclusions([undecided]).set_index(["judge", "status"])
-    wanted = {"any failure": 1, "response": 54, "tie": 5, "unparsable": 1}
-    assert found.loc["me", "n"].to_dict() == wanted
-    assert found.loc[("me", "any failure"), "share"] == pytest.approx(1 / 60)
-    assert found.loc[("third", "any failure"), ["n", "of"]].tolist() == [4, 5]
+    found, columns = pairs.exclusions([undecided]), "status n of share"
+    counts = {"any failure": 1, "response": 54, "tie": 5, "unparsable": 1}
+    equal(found, columns, *((name, n, 60, n / 60) for name, n in counts.items()), judge="me")
+    equal(found, columns, ("any failure", 4, 5, 4 / 5), judge="third", status="any failure")
 
 
 def test_the_example_has_a_witness_a_clear_vote_and_short_texts():
@@ -134,9 +125,8 @@ def test_the_example_has_a_witness_a_clear_vote_and_short_texts():
     verdicts += [(n, "you", "me", "you", "you") for n in (1, 2, 3)]
     places = product(range(6), ("me", "you"))
     texts = [{"item": n, "responder": who, "text": who * (9 - n)} for n, who in places]
-    row = pairs.example([data_set(votes=votes, verdicts=verdicts, responses=texts)])
-    named = ["item_id", "judge", "opponent", "margin", "length"]
-    assert row[named].values.tolist() == [["set/3", "me", "you", -2, 30]]
+    found = pairs.example([data_set(votes=votes, verdicts=verdicts, responses=texts)])
+    equal(found, "item_id judge opponent margin length", ("set/3", "me", "you", -2, 30))
 
 
 def keyed_set():
@@ -160,18 +150,13 @@ def keyed_set():
 def test_a_key_on_a_judge_that_follows_itself_and_one_that_reverses():
     data = keyed_set()
     assert data.keyed
-    found = keyed.bias([data]).set_index("judge")
-    large, small = found.loc["x-8b"], found.loc["y-2b"]
-    assert large[[*CELLS, "eo", "dp"]].tolist() == [12, 0, 12, 0, 1, 1]
-    assert small[[*CELLS, "eo", "dp"]].tolist() == [0, 12, 0, 12, -1, -1]
-    agreed = ["reversal_rate", "n_agreed", "few_agreed"]
-    assert large[[*agreed, "eo_agreed"]].tolist() == [0, 24, False, 1]
+    found = keyed.bias([data])
+    columns = "judge size tp fn fp tn eo dp"
+    equal(found, columns, ("x-8b", 8, 12, 0, 12, 0, 1, 1), ("y-2b", 2, 0, 12, 0, 12, -1, -1))
     # Without any pair in which both orders name one response there is nothing, and no 0.
-    assert small[agreed].tolist() == [1, 0, True]
-    assert np.isnan(small["eo_agreed"])
-    assert small["margin_reversed"] == pytest.approx(0.01)
-    assert found["accuracy"].eq(0.5).all()
-    assert found["size"].tolist() == [8, 2]
+    rows = (0, 24, False, 1, NAN, 0.5), (1, 0, True, NAN, 0.01, 0.5)
+    columns = "reversal_rate n_agreed few_agreed eo_agreed margin_reversed accuracy"
+    equal(found, columns, *rows)
     cases = keyed.by_case([data]).set_index(["judge", "case"])
     assert cases.loc[("x-8b", "other alone right"), ["n", "n_own"]].tolist() == [12, 12]
     assert cases.loc["y-2b", "score"].tolist() == pytest.approx([0.49] * 4)

@@ -222,11 +222,9 @@ AUTHORED = {
 }
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("item", AUTHORED, ids=lambda item: item.task)
-def test_prompts_hold_what_is_asked_and_the_authors_are_those_of_their_programs(
-    programs,  # noqa: F811
-    item,
-):
+def test_prompts_hold_what_is_asked_and_the_authors_are_those_of_their_programs(item):
     (message,) = PLAIN.revise(item, "the text", "the feedback").messages
     texts = [message[1].index(text) for text in (item.request, "the text", "the feedback")]
     assert texts == sorted(texts)

@@ -3,7 +3,8 @@
 from functools import partial
 
 import pytest
-from conftest import REPOSITORY, lines, pin
+from conftest import REPOSITORY, lines
+from study_frames import released
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
@@ -64,14 +65,12 @@ def test_the_answer_of_a_problem_is_its_last_box(served):
         read(entry.model_copy(update={"first": 7}), source, "math")
 
 
-def test_concepts_come_from_the_pinned_release(tmp_path, monkeypatch):
-    mirror = tmp_path / "mirror"
-    monkeypatch.setenv("SELFPREF_ARCHIVES", str(mirror))
-    body = lines(*({"concepts": held} for held in (["dog", "frisbee"], ["lake"])))
-    source = pin(mirror, "owner/release", {"srcs/c.jsonl": body}, tmp_path / "commongen.csv")
-    items, _ = read(PROBLEMS(reader="commongen-hard", first=2), source)
-    two = Item("key/1", "coverage", "dog, frisbee", concepts=("dog", "frisbee"), cluster="key/1")
-    assert items == [two, Item("key/2", "coverage", "lake", concepts=("lake",), cluster="key/2")]
+def test_concepts_come_from_the_pinned_release(tmp_path):
+    body = lines({"concepts": ["dog", "frisbee"]}, {"concepts": ["lake"]})
+    files, asked = {"srcs/c.jsonl": body}, ("xu", "commongen-hard")
+    items = from_table(released(tmp_path, requests.read, files, *asked)["items"])
+    two = Item("set/1", "coverage", "dog, frisbee", concepts=("dog", "frisbee"), cluster="set/1")
+    assert items == [two, Item("set/2", "coverage", "lake", concepts=("lake",), cluster="set/2")]
 
 
 def test_the_laboratory_draws_its_own():

@@ -2,12 +2,10 @@
 
 import json
 from collections import Counter
-from functools import partial
 
 import pytest
 from conftest import REPOSITORY, XU_END, xu_feedback, xu_files
-from study_frames import equal
-from xu_rows import released
+from study_frames import equal, released
 
 from selfpref.download.fetch import pinned
 from selfpref.errors import SelfprefError
@@ -27,7 +25,7 @@ LAST = {
 @pytest.fixture
 def read(tmp_path):
     """Read a release from its files."""
-    return partial(released, tmp_path)
+    return lambda files, *judges: released(tmp_path, xu.read, files, "xu", "xu", *judges)
 
 
 def test_every_pinned_file_has_a_place():

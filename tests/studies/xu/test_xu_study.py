@@ -1,26 +1,21 @@
 """The notebooks of Xu et al. on a small release, whole, with faults, and in parts."""
 
-import pandas as pd
 import pytest
 from conftest import xu_files
-from study_frames import repository, run
-from xu_rows import RECORDED, SETTINGS, USE, released
+from study_frames import QUICK, metrics_of, released, run
+from xu_rows import SETTINGS, USE
 
 from selfpref import say
 from selfpref.errors import SelfprefError
+from selfpref.studies.xu import read as xu
 from selfpref.studies.xu.bias import Settings, rated
 
-FEW = {"bootstrap": RECORDED.bootstrap.model_copy(update={"resamples": 200})}
-PARAMS = RECORDED.model_copy(update=FEW | {"xu": USE.model_copy(update={"sizes": []})})
-ASKED = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
+PARAMS = QUICK.model_copy(update={"xu": USE.model_copy(update={"sizes": []})})
 
 
 def frames_of(folder, held):
     """What the notebook of metrics makes of a release, in a folder that becomes the current one."""
-    given = {"studies__xu__bias__load": lambda _: held, "tables__parts__asked": lambda *_: ASKED}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(repository(folder))
-        return run("xu_metrics", PARAMS, **given)["frames"]
+    return metrics_of("xu", folder, PARAMS, studies__xu__bias__load=lambda _: held)
 
 
 def told(folder):
@@ -35,7 +30,7 @@ def told(folder):
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
-    return released(tmp_path_factory.mktemp("release"), xu_files())
+    return released(tmp_path_factory.mktemp("release"), xu.read, xu_files(), "xu", "xu")
 
 
 def test_of_a_small_release_what_it_holds_is_said_and_no_text_of_it_is_kept(release, tmp_path):

@@ -1,16 +1,11 @@
-"""Rows of rated texts as `rated` returns them; the settings of these tests; a release's tables."""
+"""Rows of rated texts as `rated` returns them; the settings of these tests."""
 
 import pandas as pd
-import pytest
-from conftest import STAGED, entry, pin
+from study_frames import RECORDED
 
-from selfpref import tables
-from selfpref.params import load
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.xu import read as xu
 from selfpref.studies.xu.bias import Settings
 
-RECORDED = load(STAGED / "profiles/recorded.yaml")
 USE = RECORDED.xu.model_copy(update={"sizes": ["small", "large"]})
 SETTINGS = Settings(USE, ClusterBootstrap(200, seed=1))
 
@@ -33,12 +28,3 @@ def truths_of(metric, *parts):
     """The truths table of these texts, their `truth` under the name of a metric."""
     rows = pd.concat(parts).rename(columns={"score": "said", "truth": "score"})
     return rows[["item_id", "responder", "step", "score"]].assign(metric=metric)
-
-
-def released(folder, files, judges=None):
-    """The tables of a release, validated."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SELFPREF_ARCHIVES", str(folder / "mirror"))
-        source = pin(folder / "mirror", "owner/name", files, folder / "source.csv")
-        found = xu.read("xu", entry("xu", "xu", judges), source)
-    return {name: tables.validate(frame, name, "xu") for name, frame in found.items()}
