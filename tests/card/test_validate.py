@@ -50,6 +50,10 @@ def test_the_design_of_a_file_is_taken_and_what_it_says_is_not(tmp_path, capsys,
         tables.append(capsys.readouterr().out)
     assert tables[0] == tables[1]
     assert "| nothing |" in tables[0]
+    # The first judge is one that wrote something.
+    rows["judge"] = rows["judge"].where(rows.index > 0, "a reader")
+    rows.assign(verdict="a").to_csv(path, index=False)
+    assert validate.like(path)[2] == [NAMES[0], "a reader", *NAMES[1:]]
 
 
 def test_a_judge_of_the_first_place_chooses_it_more_often_than_before():
