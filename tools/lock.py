@@ -11,6 +11,7 @@ A version that is locked stays where pyproject.toml still allows it; arguments g
 `python tools/lock.py --upgrade` takes the newest of all, `--upgrade-package NAME` of one.
 """
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,9 +39,10 @@ def pins(lock: str) -> list[str]:
 
 
 def every_pin(requirements: Path) -> list[str]:
-    """The pins of all locks, each once: without a marker where one lock has it without."""
+    """The pins of all locks, each once: with its extras, and without a marker, where one lock has it so."""
     files = [requirements / f"{name}.txt" for name in (*LOCKS, "torch")]
     found = {pin for path in files for pin in pins(path.read_text())}
+    found -= {re.sub(r"\[.*\]", "", pin) for pin in found if "[" in pin}
     return sorted(pin for pin in found if pin.partition(";")[0].strip() not in found - {pin})
 
 
@@ -53,7 +55,9 @@ def environment(requirements: Path) -> str:
 def compile_lock(*options: str) -> str:
     """One run of uv over pyproject.toml; returns the text of the lock."""
     command = ["uv", "pip", "compile", "pyproject.toml", "--universal", "--python-version", "3.11"]
-    command += ["--quiet", "--no-header", "--annotation-style", "line", "--group", "build"]
+    command += ["--quiet", "--no-header", "--no-strip-extras", "--annotation-style", "line"]
+    # With extras: an old pip looks for `coverage[toml]` elsewhere than at the pin of `coverage`.
+    command += ["--group", "build"]
     return subprocess.check_output([*command, *options], cwd=ROOT, text=True)
 
 
