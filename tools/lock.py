@@ -39,7 +39,7 @@ def pins(lock: str) -> list[str]:
 
 
 def every_pin(requirements: Path) -> list[str]:
-    """The pins of all locks, each once: with extras, and without a marker, where a lock has it so."""
+    """The pins of all locks, each once: with extras, without a marker, where a lock has it so."""
     files = [requirements / f"{name}.txt" for name in (*LOCKS, "torch")]
     found = {pin for path in files for pin in pins(path.read_text())}
     found -= {re.sub(r"\[.*\]", "", pin) for pin in found if "[" in pin}
