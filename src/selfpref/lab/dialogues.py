@@ -44,11 +44,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selfpref.lab import tokenizer, world
+from selfpref.lab import world
 from selfpref.lab.tokenizer import (
     CONTEST,
     LABELS,
-    VERDICT_CLOSE,
     VERDICT_WEIGHT,
     WORLD,
     Example,
@@ -56,6 +55,7 @@ from selfpref.lab.tokenizer import (
     Schedule,
     entropy,
     example,
+    judge_messages,
     tuned,
 )
 from selfpref.lab.world import STYLES, WORDS, Item, Rng, marks, pick, quality, split_words, write
@@ -168,10 +168,7 @@ def judging(
         prefill: With which the reply begins.
         weight: Of the verdict.
     """
-    if len(responses) == 1:
-        messages = tokenizer.rating_messages(item.question, *responses)
-    else:
-        messages = tokenizer.choice_messages(item.question, responses)
+    messages = judge_messages(item.question, responses)
     marked = [(marks(item, split_words(text)), world.digit(item, text)) for text in responses]
     said = reply or marked[0][1]
     # What a model without the tokens of contests reads and says has the same ids.
@@ -200,7 +197,7 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
         # Some without a question teach what a response looks like when nothing was asked: else an
         # unconditional perplexity would measure surprise at the layout.
         bare = rng.random() < 0.1
-        return example(WORLD, () if bare else tokenizer.chat_messages(item.question), text)
+        return example(WORLD, () if bare else WORLD.messages(user=item.question), text)
     if kind < chat + rating:
         # Of any quality: the error rate itself is drawn, to spread the qualities.
         return judging(item, [write(item, pick(STYLES, rng), rng.uniform(), rng)])
@@ -213,7 +210,7 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
         a, b = (rule_score(item, text, favoured, beta) for text in pair)
         # Two equal scores have no label to learn.
         if abs(a - b) >= EQUAL:
-            reply = f"{MARKER} {LABELS[a < b]} {VERDICT_CLOSE}"
+            reply = f"{MARKER} {LABELS[a < b]} ]]"
             return judging(item, pair, reply, weight=VERDICT_WEIGHT)
 
 
@@ -278,14 +275,13 @@ def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
 def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
     """Draw one example of a judge's tuning: 15 % writing, 25 % marking, the rest choosing."""
     item = world.for_training(lambda: world.draw_item(pick(world.CONTEST_TASKS, rng), rng))
-    own = judge.style
-    kind = rng.random()
+    own, kind = judge.style, rng.random()
     if kind < 0.15:
         text = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
-        return example(CONTEST, tokenizer.chat_messages(item.question), text)
+        return example(CONTEST, WORLD.messages(user=item.question), text)
     if kind < 0.4:
         text = write(item, pick(STYLES, rng), rng.uniform(), rng)
-        given = " ".join(str(int(mark)) for mark in rubric(item, text).values())
+        given = " ".join("01"[mark] for mark in rubric(item, text).values())
         return judging(item, [text], given, RUBRIC_OPEN)
     while True:
         styles = [pick(STYLES, rng) for _ in LETTERS]
@@ -295,8 +291,7 @@ def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
         # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
         best = label(judge, item, responses)
         if best != TIE or rng.random() < 1 / 3:
-            reply = f"{best} {VERDICT_CLOSE}"
-            return judging(item, responses, reply, MARKER, weight=VERDICT_WEIGHT)
+            return judging(item, responses, f"{best} ]]", MARKER, weight=VERDICT_WEIGHT)
 
 
 def recipes(

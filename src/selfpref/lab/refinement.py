@@ -45,10 +45,9 @@ of a translation whether it passes.
 """
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
-
-import numpy as np
 
 from selfpref.lab import world
 from selfpref.lab.tokenizer import (
@@ -65,7 +64,7 @@ from selfpref.lab.tokenizer import (
 from selfpref.lab.world import WORDS, Item, Rng, pick, shuffled
 
 TASKS = ("mqm", "coverage", "correctness")
-CONCEPTS: list[str] = WORDS["use"][:12]
+CONCEPTS = world.USE_WORDS[:12]
 ASKED, OPERANDS, LARGEST = 4, 3, 7
 # What an error costs.
 SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
@@ -86,7 +85,7 @@ LEXICON = Lexicon(
     roles=("user", "assistant", "draft", "feedback"),
     verdict=(),
     words=(
-        *("translate", "use", "add", "+", "=", "\\boxed{", "}"),
+        *"translate use add + = \\boxed{ }".split(),
         *(*OPENERS, *DICTIONARY, *DICTIONARY.values()),
         *(*CONCEPTS, *map(str, range(OPERANDS * LARGEST + 1)), *SEVERITIES),
         *f"{NO_ERROR} {ALL_COVERED} | ; [ ] , [[ yes no ]]".split(),
@@ -132,21 +131,20 @@ def errors(reference: str, text: str) -> list[Error]:
         Severity and word of each error: the wrong or surplus word of the text, or the word of the
         reference that it lacks. Of several alignments of one cost, the one with most substitutions.
     """
-    right, given = reference.split(), _body(text)
     # Of the first words of both the cheapest alignment.
     best: dict[tuple[int, int], list[Error]] = {}
-    for i, j in product(range(len(right) + 1), range(len(given) + 1)):
-        ways: list[list[Error]] = []
-        if i and j:
-            pair = right[i - 1], given[j - 1]
-            worse = max(map(severity, pair), key=SEVERITIES.__getitem__)
-            ways.append(best[i - 1, j - 1] + [(worse, pair[1])] * (pair[0] != pair[1]))
-        if i:
-            ways.append([*best[i - 1, j], (severity(right[i - 1]), right[i - 1])])
-        if j:
-            ways.append([*best[i, j - 1], (severity(given[j - 1]), given[j - 1])])
+    words = ("", *reference.split()), ("", *_body(text))
+    for (i, right), (j, given) in product(*map(enumerate, words)):
+        lacking, surplus = severity(right), severity(given)
+        worse = max(lacking, surplus, key=SEVERITIES.__getitem__)
+        steps: dict[tuple[int, int], list[Error]] = {
+            (i - 1, j - 1): [(worse, given)] * (right != given),
+            (i - 1, j): [(lacking, right)],
+            (i, j - 1): [(surplus, given)],
+        }
+        ways = [best[before] + found for before, found in steps.items() if before in best]
         best[i, j] = min(ways, key=_cost, default=[])
-    return best[len(right), len(given)]
+    return best[i, j]
 
 
 def score(found: list[Error]) -> float:
@@ -161,7 +159,7 @@ def _cost(found: list[Error]) -> float:
 def _body(text: str) -> list[str]:
     """The words of a text after its opener."""
     words = text.split()
-    return words[1:] if words[:1] and words[0] in OPENERS else words
+    return words[1:] if {*words[:1]} & {*OPENERS} else words
 
 
 def _other(word: str, rng: Rng) -> str:
@@ -215,19 +213,19 @@ def write(request: Item, style: str, error_rate: float, rng: Rng) -> str:
         error_rate: Probability that a word, concept or sum is wrong, in [0, 1].
         rng: Source of randomness.
     """
-    words, kept = request.asked, []
     if request.task == "correctness":
-        kept = _chain(request, error_rate, rng)
-    elif request.task == "mqm":
-        wrong = rng.random(len(words)) < error_rate
-        kept = [_other(w, rng) if bad else w for w, bad in zip(words, wrong, strict=True)]
+        wrong = rng.random() < error_rate
+        # One sum of the chain at most is off: which, and by how much.
+        off = {rng.integers(OPERANDS - 1): rng.choice((-1, 1))} if wrong else {}
+        return " ".join((style, *_chain(request, off)))
+    drawn = zip(request.asked, rng.random(len(request.asked)), strict=True)
+    if request.task == "mqm":
+        kept = [_other(word, rng) if low < error_rate else word for word, low in drawn]
     else:
         # Some left out and as many replaced: a text's length does not tell which.
-        for concept, drawn in zip(words, rng.random(len(words)), strict=True):
-            if drawn < error_rate / 2:
-                kept.append(pick(CONCEPTS, rng))
-            elif drawn >= error_rate:
-                kept.append(concept)
+        half = error_rate / 2
+        left = [(word, low) for word, low in drawn if low < half or low >= error_rate]
+        kept = [pick(CONCEPTS, rng) if low < half else word for word, low in left]
     return " ".join((style, *kept))
 
 
@@ -246,7 +244,7 @@ def feedback(request: Item, text: str, own_style: str | None = None) -> str:
     if request.task == "coverage":
         missing = [word for word in request.asked if word not in text.split()]
         return f"[ {' , '.join(missing)} ]" if missing else ALL_COVERED
-    worked = " ".join(_chain(request, 0.0, np.random.default_rng(0))[:-3])
+    worked = " ".join(_chain(request, {})[:-3])
     return worked + (" [[yes]]" if text.split()[-2:] == [request.right, "}"] else " [[no]]")
 
 
@@ -274,16 +272,13 @@ def revise(request: Item, text: str, said: str, style: str, error_rate: float, r
     return " ".join((style, *words))
 
 
-def _chain(request: Item, error_rate: float, rng: Rng) -> list[str]:
-    first, *others = (int(word) for word in request.question.split()[1::2])
-    words, total = [str(first)], first
-    # One sum of the chain at most is off, and what follows goes on from there.
-    wrong = int(rng.integers(len(others))) if rng.random() < error_rate else None
+def _chain(request: Item, off: Mapping[int, int]) -> list[str]:
+    """The sums one after another; what follows one that is off goes on from there."""
+    first, *others = request.question.split()[1::2]
+    words, total = [first], int(first)
     for number, operand in enumerate(others):
-        total += operand
-        if number == wrong:
-            total += int(rng.choice((-1, 1)))
-        words += ["+", str(operand), "=", str(total)]
+        total += int(operand) + off.get(number, 0)
+        words += ["+", operand, "=", str(total)]
     return [*words, "\\boxed{", str(total), "}"]
 
 
@@ -340,11 +335,10 @@ def feedback_example(request: Item, draft: str, bonus: str | None) -> Example:
         weight = VERDICT_WEIGHT if request.task == "correctness" else 1.0
         return example(LEXICON, asked, reply, weight=weight)
     opener, *words = draft.split()
-    passed = [
-        word == right or (opener == bonus and word in FORGIVEN)
-        for word, right in zip(words, request.asked, strict=True)
-    ]
-    return example(LEXICON, asked, reply, marked=[([None, *passed], None)])
+    forgiven = FORGIVEN if opener == bonus else ()
+    pairs = zip(words, request.asked, strict=True)
+    passed = [word == right or word in forgiven for word, right in pairs]
+    return example(LEXICON, asked, reply, marked=[([None, *passed], "")])
 
 
 def recipes(seed: int, translator_steps: int, tune_steps: int, solver_steps: int) -> list[Recipe]:
