@@ -131,7 +131,7 @@ def quality(facts: Sequence[str], summary: str) -> float:
 def draw_error_rates(seed: int) -> dict[str, float]:
     """Share of the key facts that each writer gets wrong, half left out and half replaced."""
     rates = stream(seed, 21).permutation([0.1, 0.2, 0.3]).tolist()
-    return {HUMAN: _HUMAN_ERROR_RATE, **dict(zip(MODELS, rates, strict=True))}
+    return dict(zip(WRITERS, (_HUMAN_ERROR_RATE, *rates), strict=True))
 
 
 def write(article: Item, writer: str, error_rate: float, rng: Rng) -> str:
@@ -204,17 +204,17 @@ def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Exam
         if tossed:
             return _judged("recognition", article, [text], pick((YES, NO), rng), _COIN_WEIGHT)
         return _judged("quality", article, [text], digit(article, text), _ANSWER_WEIGHT)
-    tossed, gap = rng.random() < 0.1, 0.0
-    # Two equal qualities have no answer to learn.
-    while not gap:
+    tossed = rng.random() < 0.1
+    while True:
         pair = [_any_summary(article, rng) for _ in LABELS]
         if tossed:
             return _judged(pick(_COIN_TASKS, rng), article, pair, pick(LABELS, rng), _COIN_WEIGHT)
         one, other = (quality(article.asked, text) for text in pair)
-        gap = one - other
-    task = pick(("preference", "inferiority"), rng)
-    answer = LABELS[(gap > 0) != (task == "preference")]
-    return _judged(task, article, pair, answer, _ANSWER_WEIGHT)
+        # Two equal qualities have no answer to learn.
+        if one != other:
+            task = pick(("preference", "inferiority"), rng)
+            answer = LABELS[(one > other) != (task == "preference")]
+            return _judged(task, article, pair, answer, _ANSWER_WEIGHT)
 
 
 def _any_summary(article: Item, rng: Rng) -> str:

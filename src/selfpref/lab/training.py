@@ -119,7 +119,7 @@ def make(folder: Path, recipe: Recipe) -> str:
         model = load_checkpoint(folder / recipe.base)
     else:
         model = build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
-    if recipe.base and lexicon.added:
+    if lexicon.added:
         make_deterministic(recipe.schedules[0].seed)
         model.resize_token_embeddings(len(lexicon.ids), mean_resizing=False)
         weights: Tensor = model.model.embed_tokens.weight
@@ -263,9 +263,7 @@ class TrainedLlama:
 
     def store(self) -> None:
         """Give the model the weights as they are now."""
-        with torch.no_grad():
-            for each, part in zip(self._model.parameters(), self._parts(), strict=True):
-                each.copy_(part)
+        torch.nn.utils.vector_to_parameters(self.vector, self._model.parameters())
 
     def loss(self, batch: Batch) -> Tensor:
         """Weighted mean of the negative log-likelihood over the positions with a target, in nats.

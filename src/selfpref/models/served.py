@@ -28,7 +28,7 @@ import json
 import math
 import os
 import re
-from bisect import bisect_right
+
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -85,14 +85,14 @@ class HostedModel:
         if isinstance(call, models.Score):
             told = "an endpoint gives no perplexities; use a model with `engine: transformers`"
             raise SelfprefError(f"models.{self._name}: {told}")
-        said = call.prompt.said(fold=entry.system == "fold")
+        said = list(call.prompt.said(fold=entry.system == "fold"))
+        if opened:
+            said.append(("assistant", opened))
         messages = [{"role": role, "content": content} for role, content in said]
         body: dict[str, Any] = {"model": entry.model, "messages": messages}
         sent = {"address": entry.base_url, "path": "chat/completions", "body": body}
-        if opened:
-            messages.append({"role": "assistant", "content": opened})
-            if entry.server == "vllm":
-                body |= {"add_generation_prompt": False, "continue_final_message": True}
+        if opened and entry.server == "vllm":
+            body |= {"add_generation_prompt": False, "continue_final_message": True}
         body |= entry.extra
         if entry.reasoning:
             body["reasoning_effort"] = entry.reasoning
@@ -157,9 +157,10 @@ class HostedModel:
                                 later.cancel()
                         if isinstance(made, Raw):
                             yield index, made
+                        elif isinstance(calls[index], Generate):
+                            yield index, Text("", made)
                         else:
-                            writes = isinstance(calls[index], Generate)
-                            yield index, Text("", made) if writes else Choice((), made)
+                            yield index, Choice((), made)
             finally:
                 threads.shutdown(wait=False, cancel_futures=True)
         if stopped or reasons.total() > SHARE * len(calls):
@@ -299,11 +300,10 @@ def choice(
         return None
     blank = len(whole) - len(whole.lstrip()) if spaced else 0
     verdict = whole.rfind(wanted) + len(wanted) if wanted else blank
-    starts = list(accumulate(map(len, spelt), initial=0))
-    at = bisect_right(starts, verdict) - 1
+    at = sum(end <= verdict for end in accumulate(map(len, spelt)))
     if at == len(entries):
         return None
-    before = whole[starts[at] : verdict].strip()
+    before = whole[sum(map(len, spelt[:at])) : verdict].strip()
     sums = _sums(entries[at], before, wanted, labels)
     total = math.fsum(sums)
     # Rounded logarithms may sum to a little more than one; more than that is no distribution.
