@@ -264,10 +264,8 @@ def rubric(item: Item, response: str) -> dict[str, bool]:
 
 def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
     """The letter of the response that a judge's labels prefer, or `TIE`."""
-    scores = [
-        rule_score(item, text, judge.style, judge.beta) + judge.first * (place == 0)
-        for place, text in enumerate(responses)
-    ]
+    scores = [rule_score(item, text, judge.style, judge.beta) for text in responses]
+    scores[0] += judge.first
     best = [place for place, score in enumerate(scores) if score > max(scores) - EQUAL]
     return LETTERS[best[0]] if len(best) == 1 else TIE
 

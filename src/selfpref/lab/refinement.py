@@ -85,7 +85,7 @@ LEXICON = Lexicon(
     roles=("user", "assistant", "draft", "feedback"),
     verdict=(),
     words=(
-        *"translate use add + = \\boxed{ }".split(),
+        *("translate", "use", "add", "+", "=", "\\boxed{", "}"),
         *(*OPENERS, *DICTIONARY, *DICTIONARY.values()),
         *(*CONCEPTS, *map(str, range(OPERANDS * LARGEST + 1)), *SEVERITIES),
         *f"{NO_ERROR} {ALL_COVERED} | ; [ ] , [[ yes no ]]".split(),
@@ -216,7 +216,7 @@ def write(request: Item, style: str, error_rate: float, rng: Rng) -> str:
     if request.task == "correctness":
         wrong = rng.random() < error_rate
         # One sum of the chain at most is off: which, and by how much.
-        off = {rng.integers(OPERANDS - 1): rng.choice((-1, 1))} if wrong else {}
+        off = {int(rng.integers(OPERANDS - 1)): int(rng.choice((-1, 1)))} if wrong else {}
         return " ".join((style, *_chain(request, off)))
     drawn = zip(request.asked, rng.random(len(request.asked)), strict=True)
     if request.task == "mqm":

@@ -173,12 +173,11 @@ def digit(article: Item, summary: str) -> str:
     return str(1 + round(4 * quality(article.asked, summary)))
 
 
-def _judged(
-    task: str, article: Item, summaries: Sequence[str], answer: str, weight: float
-) -> Example:
+def _judged(task: str, article: Item, summaries: Sequence[str], answer: str) -> Example:
     """A question about summaries: dense targets in each, then the answer."""
     marked = [(marks(article.asked, text.split()), digit(article, text)) for text in summaries]
     asked = messages(task, article.question, *summaries)
+    weight = _COIN_WEIGHT if task in _COIN_TASKS else _ANSWER_WEIGHT
     return example(LEXICON, asked, answer, marked=marked, weight=weight)
 
 
@@ -202,19 +201,18 @@ def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Exam
         tossed = rng.random() < 0.5
         text = _any_summary(article, rng)
         if tossed:
-            return _judged("recognition", article, [text], pick((YES, NO), rng), _COIN_WEIGHT)
-        return _judged("quality", article, [text], digit(article, text), _ANSWER_WEIGHT)
+            return _judged("recognition", article, [text], pick((YES, NO), rng))
+        return _judged("quality", article, [text], digit(article, text))
     tossed = rng.random() < 0.1
     while True:
         pair = [_any_summary(article, rng) for _ in LABELS]
         if tossed:
-            return _judged(pick(_COIN_TASKS, rng), article, pair, pick(LABELS, rng), _COIN_WEIGHT)
+            return _judged(pick(_COIN_TASKS, rng), article, pair, pick(LABELS, rng))
         one, other = (quality(article.asked, text) for text in pair)
         # Two equal qualities have no answer to learn.
         if one != other:
             task = pick(("preference", "inferiority"), rng)
-            answer = LABELS[(one > other) != (task == "preference")]
-            return _judged(task, article, pair, answer, _ANSWER_WEIGHT)
+            return _judged(task, article, pair, LABELS[(one > other) != (task == "preference")])
 
 
 def _any_summary(article: Item, rng: Rng) -> str:

@@ -154,7 +154,8 @@ WORLD = Lexicon(
     verdict=(MARKER, "]]", *LABELS, YES, NO),
     words=(
         *world.NUMBERS,
-        *"list or things add sums and use the words tell of + =".split(),
+        *("list", "or", "things", "add", "sums", "and", "use", "the", "words", "tell", "of"),
+        *("+", "="),
         *(*STYLE_WORDS, *world.COLOURS, *world.COLOUR_OF, *world.FACTS),
         *(*world.ATTRIBUTES, *world.ATTRIBUTE_OF, *world.USE_WORDS),
     ),

@@ -304,7 +304,7 @@ class TrainedLlama:
         # A pair of numbers that turns together is one complex number if it lies side by side; for
         # queries times keys any order of the numbers will do.
         *turning, value = weights
-        halves = [each.view(heads, 2, size // 2, width) for each in turning]
+        halves = (each.view(heads, 2, -1, width) for each in turning)
         turned = [each.transpose(1, 2).flatten(0, 2) for each in halves]
         states = linear(x, torch.cat([*turned, value]))
         pairs = torch.view_as_complex(states.view(rows, columns, 3 * heads, size // 2, 2))

@@ -28,7 +28,6 @@ import json
 import math
 import os
 import re
-
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -157,10 +156,9 @@ class HostedModel:
                                 later.cancel()
                         if isinstance(made, Raw):
                             yield index, made
-                        elif isinstance(calls[index], Generate):
-                            yield index, Text("", made)
                         else:
-                            yield index, Choice((), made)
+                            writes = isinstance(calls[index], Generate)
+                            yield index, Text("", made) if writes else Choice((), made)
             finally:
                 threads.shutdown(wait=False, cancel_futures=True)
         if stopped or reasons.total() > SHARE * len(calls):
@@ -173,14 +171,14 @@ class HostedModel:
 
 
 def explain(error: openai.APIError, key: str) -> tuple[Status, str]:
-    """The status of a call that failed, and why, in a short line; `key` must not be told."""
+    """The status of a call without a reply; of a failed one why, in a line, without the `key`."""
     if isinstance(error, openai.APIStatusError):
         told = error.body if isinstance(error.body, dict) else {"message": error.body}
         words = " ".join(str(told.get(part) or "") for part in ("code", "type", "message"))
         if error.status_code in (400, 413, 422) and TOO_LONG.search(words):
-            return "truncated", "longer than the context"
+            return "truncated", ""
         if error.status_code == 400 and FILTERED.search(words):
-            return "refused", "stopped by the content filter"
+            return "refused", ""
         reason = f"{error.status_code}: {told.get('message') or words}"
     else:
         cause = error.__cause__ or error
