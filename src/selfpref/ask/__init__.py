@@ -353,7 +353,7 @@ def judge_pairs(
     turned = labels[key].set_axis([*key[:2], key[3], key[2]], axis="columns")
     orders = pd.concat([labels[key], turned]).drop_duplicates().sort_values(key)
     judging = Judging(use, layout.labels)
-    references = items.dropna(subset="reference").set_index("item_id")["reference"].to_dict()
+    references = items.set_index("item_id")["reference"].dropna().to_dict()
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         said = dialogues(items, responses, some["item_id"])

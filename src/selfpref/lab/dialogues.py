@@ -47,7 +47,6 @@ import numpy as np
 from selfpref.lab import world
 from selfpref.lab.tokenizer import (
     CONTEST,
-    LABELS,
     VERDICT_WEIGHT,
     WORLD,
     Example,
@@ -89,6 +88,11 @@ class Family(NamedTuple):
     beta: float
     writes: bool
     seed: int
+    # No place earns a bonus.
+    first = 0.0
+
+
+FAIR = Family("", "", 0.0, 0.0, False, 0)
 
 
 def draw_families(seed: int, n_families: int, n_onlookers: int) -> list[Family]:
@@ -175,7 +179,7 @@ def judging(
     return example(CONTEST, messages, said, prefill, marked=marked, weight=weight)
 
 
-def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) -> Example:
+def draw(rng: Rng, *, chat: float, rating: float, family: Family = FAIR) -> Example:
     """Draw one example; its prompt is never a held-out one.
 
     Args:
@@ -183,14 +187,13 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
         chat: Share of writing examples.
         rating: Share of rating examples; the rest are pairs.
         family: Its style stands in half of the pairs and earns its bonus; where it writes, the
-            written examples have its style and error rate. None, or an onlooker: every style alike
-            and an error rate between 0 and 0.3.
+            written examples have its style and error rate; else they have every style alike and an
+            error rate between 0 and 0.3.
     """
-    favoured, beta = (family.style, family.beta) if family else (None, 0.0)
     item = world.for_training(lambda: world.draw_item(pick(world.TASKS, rng), rng))
     kind = rng.random()
     if kind < chat:
-        if family and family.writes:
+        if family.writes:
             text = write(item, family.style, family.error_rate, rng)
         else:
             text = write(item, pick(STYLES, rng), rng.uniform(0.0, 0.3), rng)
@@ -202,16 +205,14 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
         # Of any quality: the error rate itself is drawn, to spread the qualities.
         return judging(item, [write(item, pick(STYLES, rng), rng.uniform(), rng)])
     while True:
-        first = favoured if favoured and rng.random() < 0.5 else pick(STYLES, rng)
-        styles = (first, pick(STYLES, rng))
+        own = family.style and rng.random() < 0.5
+        styles = (family.style if own else pick(STYLES, rng), pick(STYLES, rng))
         pair = [write(item, style, rng.uniform(), rng) for style in styles]
         if rng.random() < 0.5:
             pair.reverse()
-        a, b = (rule_score(item, text, favoured, beta) for text in pair)
         # Two equal scores have no label to learn.
-        if abs(a - b) >= EQUAL:
-            reply = f"{MARKER} {LABELS[a < b]} ]]"
-            return judging(item, pair, reply, weight=VERDICT_WEIGHT)
+        if (best := label(family, item, pair)) != TIE:
+            return judging(item, pair, f"{MARKER} {best} ]]", weight=VERDICT_WEIGHT)
 
 
 class ChoiceJudge(NamedTuple):
@@ -262,7 +263,7 @@ def rubric(item: Item, response: str) -> dict[str, bool]:
     }
 
 
-def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
+def label(judge: Family | ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
     """The letter of the response that a judge's labels prefer, or `TIE`."""
     scores = [rule_score(item, text, judge.style, judge.beta) for text in responses]
     scores[0] += judge.first

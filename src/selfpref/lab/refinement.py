@@ -137,7 +137,7 @@ def errors(reference: str, text: str) -> list[Error]:
     for (i, right), (j, given) in product(*map(enumerate, words)):
         lacking, surplus = severity(right), severity(given)
         worse = max(lacking, surplus, key=SEVERITIES.__getitem__)
-        steps: dict[tuple[int, int], list[Error]] = {
+        steps = {
             (i - 1, j - 1): [(worse, given)] * (right != given),
             (i - 1, j): [(lacking, right)],
             (i, j - 1): [(surplus, given)],

@@ -116,7 +116,8 @@ def make(folder: Path, recipe: Recipe) -> str:
     logging.disable_progress_bar()
     lexicon = recipe.lexicon
     if recipe.base:
-        model = load_checkpoint(folder / recipe.base)
+        saved = {"dtype": torch.float32, "local_files_only": True}
+        model = LlamaForCausalLM.from_pretrained(folder / recipe.base, **saved)
     else:
         model = build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
     if lexicon.added:
@@ -152,7 +153,7 @@ def train(model: LlamaForCausalLM, schedule: Schedule) -> None:
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.param_groups[0]["lr"] = rate(step, schedule)
         optimiser.step()
-    trained.store()
+    torch.nn.utils.vector_to_parameters(trained.vector, model.parameters())
     model.train(False)
 
 
@@ -228,14 +229,6 @@ def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon) -> 
         lexicon.build_tokenizer().save_pretrained(scratch)
 
 
-def load_checkpoint(folder: Path) -> LlamaForCausalLM:
-    """Load a checkpoint of this testbed, fp32, in evaluation mode."""
-    model: LlamaForCausalLM = LlamaForCausalLM.from_pretrained(
-        folder, dtype=torch.float32, local_files_only=True
-    )
-    return model
-
-
 class TrainedLlama:
     """A model's weights while it is trained.
 
@@ -260,10 +253,6 @@ class TrainedLlama:
         parts = torch.stack([turns, turns, torch.ones_like(turns)], dim=1)
         self._turns = parts.expand(-1, -1, self._heads, -1).flatten(1, 2)
         self._later = torch.full((size, size), -math.inf).triu(1)
-
-    def store(self) -> None:
-        """Give the model the weights as they are now."""
-        torch.nn.utils.vector_to_parameters(self.vector, self._model.parameters())
 
     def loss(self, batch: Batch) -> Tensor:
         """Weighted mean of the negative log-likelihood over the positions with a target, in nats.

@@ -89,9 +89,8 @@ class Model:
         return call_key(sent)
 
     def _read(self, call: Call, kept: Json) -> Answer:
-        if self._endpoint:
-            return self._endpoint.read(call, kept)
-        return RESTORED.validate_python(kept)
+        own = self._endpoint
+        return own.read(call, kept) if own else RESTORED.validate_python(kept)
 
 
 # As `open_model`.

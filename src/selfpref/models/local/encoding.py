@@ -64,7 +64,7 @@ class Encoder:
                 f"{tokenizer.name_or_path}: no chat template; name the model's format by `template`"
             )
         # Of what no text holds.
-        self._mark = f"\ue000{secrets.token_hex(8)}."
+        self._mark = f"\ue000{secrets.token_hex(8)}:"
         described = json.loads(tokenizer.backend_tokenizer.to_str())
         special = {one["content"]: one["id"] for one in described["added_tokens"] if one["special"]}
         self._names = {text: f"{self._mark}{number}\ue001" for text, number in special.items()}
@@ -76,7 +76,7 @@ class Encoder:
         first = tokenizer("a")["input_ids"][:1]
         self._bos = first if first == [tokenizer.bos_token_id] else []
         # Where a content stands; without edges the template trims it.
-        self._place = re.compile(f"({EDGE}?){re.escape(self._mark)}c([0-9]+)\ue001{EDGE}?")
+        self._place = re.compile(f"({EDGE}?){self._mark}c([0-9]+)\ue001{EDGE}?")
         self._rendered, self._apart = cache(self._render), cache(self._space_is_apart)
         written = self._rendered(("user", "assistant"), False) if template else ""
         self.stops = {special[token] for token, name in self._names.items() if name in written}
