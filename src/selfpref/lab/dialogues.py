@@ -88,8 +88,11 @@ class Family(NamedTuple):
     beta: float
     writes: bool
     seed: int
-    # No place earns a bonus.
-    first = 0.0
+
+    @property
+    def first(self) -> float:
+        """No place earns a bonus."""
+        return 0.0
 
 
 FAIR = Family("", "", 0.0, 0.0, False, 0)

@@ -116,8 +116,8 @@ def make(folder: Path, recipe: Recipe) -> str:
     logging.disable_progress_bar()
     lexicon = recipe.lexicon
     if recipe.base:
-        saved = {"dtype": torch.float32, "local_files_only": True}
-        model = LlamaForCausalLM.from_pretrained(folder / recipe.base, **saved)
+        saved = folder / recipe.base
+        model = LlamaForCausalLM.from_pretrained(saved, dtype=torch.float32, local_files_only=True)
     else:
         model = build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
     if lexicon.added:
