@@ -248,7 +248,7 @@ def feedback(request: Item, text: str, own_style: str | None = None) -> str:
     return worked + (" [[yes]]" if text.split()[-2:] == [request.right, "}"] else " [[no]]")
 
 
-def revise(request: Item, text: str, said: str, style: str, error_rate: float, rng: Rng) -> str:
+def revise(request: Item, text: str, said: str, style: str, rng: Rng) -> str:
     """Rewrite a draft: mend what the feedback names, keep the rest.
 
     Args:
@@ -256,18 +256,17 @@ def revise(request: Item, text: str, said: str, style: str, error_rate: float, r
         text: The draft, with an opener.
         said: The feedback.
         style: The opener of the new text.
-        error_rate: Probability that what is mended is wrong again.
-        rng: Source of randomness.
+        rng: Source of randomness; what is mended may be wrong again.
     """
     if request.task == "correctness":
-        return write(request, style, error_rate, rng)
+        return write(request, style, ERROR_RATE, rng)
     words = _body(text)
     if request.task == "coverage":
         named = said.strip("[ ]").split(" , ")
-        words += [word for word in named if rng.random() >= error_rate]
+        words += [word for word in named if rng.random() >= ERROR_RATE]
     else:
         named = [line.partition(" | ")[2] for line in said.splitlines()]
-        redone = [_other(w, rng) if rng.random() < error_rate else w for w in request.asked]
+        redone = [_other(w, rng) if rng.random() < ERROR_RATE else w for w in request.asked]
         words = [new if word in named else word for word, new in zip(words, redone, strict=True)]
     return " ".join((style, *words))
 
@@ -323,7 +322,7 @@ def _draw(
     if kind < writing + judging:
         return feedback_example(request, draft, bonus)
     asked["feedback"] = said = feedback(request, draft, bonus)
-    text = revise(request, draft, said, style(), ERROR_RATE, rng)
+    text = revise(request, draft, said, style(), rng)
     return example(LEXICON, messages(**asked), content(text))
 
 

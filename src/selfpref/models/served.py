@@ -280,7 +280,7 @@ def _spelt(entry: Json) -> bytes:
 def choice(
     reply: Json, marker: str, labels: Sequence[str], *, spaced: bool = False
 ) -> Choice | None:
-    """Probabilities of the labels at the token after the last marker.
+    """Probabilities of the labels at the token after the last marker, the chosen one included.
 
     Args:
         reply: A chat completion with log-probabilities.
@@ -302,25 +302,19 @@ def choice(
     if at == len(entries):
         return None
     before = whole[sum(map(len, spelt[:at])) : verdict].strip()
-    sums = _sums(entries[at], before, wanted, labels)
-    total = math.fsum(sums)
-    # Rounded logarithms may sum to a little more than one; more than that is no distribution.
-    if math.isnan(total) or total > 1 + ROUNDING:
-        return Choice((), "unparsable")
-    return Choice(tuple(value / max(total, 1.0) for value in sums), "ok")
-
-
-def _sums(entry: Json, before: bytes, marker: bytes, labels: Sequence[str]) -> list[float]:
-    """Probability of each label among the tokens listed at a position, the chosen one included."""
     # Different tokens may be spelt alike; the same token listed twice is one.
-    listed = {(_spelt(one), one["logprob"]) for one in entry.get("top_logprobs") or ()}
-    if _spelt(entry) not in dict(listed):
-        listed.add((_spelt(entry), entry["logprob"]))
+    listed = {(_spelt(one), one["logprob"]) for one in entries[at].get("top_logprobs") or ()}
+    if spelt[at] not in dict(listed):
+        listed.add((spelt[at], entries[at]["logprob"]))
     sums = dict.fromkeys(labels, 0.0)
-    for spelt, logprob in sorted(listed):
-        form = spelt.strip()
-        rest = form.removeprefix(before or marker).strip()
+    for token, logprob in sorted(listed):
+        form = token.strip()
+        rest = form.removeprefix(before or wanted).strip()
         label = rest.partition(b"]")[0].strip().decode(errors="replace")
         if form.startswith(before) and label in sums:
             sums[label] += math.exp(logprob)
-    return list(sums.values())
+    total = math.fsum(sums.values())
+    # Rounded logarithms may sum to a little more than one; more than that is no distribution.
+    if math.isnan(total) or total > 1 + ROUNDING:
+        return Choice((), "unparsable")
+    return Choice(tuple(value / max(total, 1.0) for value in sums.values()), "ok")
