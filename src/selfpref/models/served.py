@@ -280,7 +280,7 @@ def _spelt(entry: Json) -> bytes:
 def choice(
     reply: Json, marker: str, labels: Sequence[str], *, spaced: bool = False
 ) -> Choice | None:
-    """Probabilities of the labels at the token after the last marker, the chosen one included.
+    """Probabilities of the labels at the token after the last marker.
 
     Args:
         reply: A chat completion with log-probabilities.
@@ -302,7 +302,7 @@ def choice(
     if at == len(entries):
         return None
     before = whole[sum(map(len, spelt[:at])) : verdict].strip()
-    # Different tokens may be spelt alike; the same token listed twice is one.
+    # With the chosen one; different tokens may be spelt alike, the same one listed twice is one.
     listed = {(_spelt(one), one["logprob"]) for one in entries[at].get("top_logprobs") or ()}
     if spelt[at] not in dict(listed):
         listed.add((spelt[at], entries[at]["logprob"]))
