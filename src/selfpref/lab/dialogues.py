@@ -177,9 +177,8 @@ def judging(
     """
     messages = judge_messages(item.question, responses)
     marked = [(marks(item, split_words(text)), world.digit(item, text)) for text in responses]
-    said = reply or marked[0][1]
     # What a model without the tokens of contests reads and says has the same ids.
-    return example(CONTEST, messages, said, prefill, marked=marked, weight=weight)
+    return example(CONTEST, messages, reply or marked[0][1], prefill, marked=marked, weight=weight)
 
 
 def draw(rng: Rng, *, chat: float, rating: float, family: Family = FAIR) -> Example:
@@ -232,15 +231,15 @@ class ChoiceJudge(NamedTuple):
     name: str
     style: str | None
     error_rate: float
-    beta: float
-    first: float
+    beta: float = 0.0
+    first: float = 0.0
 
 
 CHOICE_JUDGES = (
-    ChoiceJudge("partisan", "chatty", 0.2, 0.5, 0.0),
-    ChoiceJudge("even-handed", "formal", 0.2, 0.0, 0.0),
-    ChoiceJudge("first-picker", "terse", 0.2, 0.0, 0.5),
-    ChoiceJudge("umpire", None, 0.2, 0.0, 0.0),
+    ChoiceJudge("partisan", "chatty", 0.2, beta=0.5),
+    ChoiceJudge("even-handed", "formal", 0.2),
+    ChoiceJudge("first-picker", "terse", 0.2, first=0.5),
+    ChoiceJudge("umpire", None, 0.2),
 )
 
 

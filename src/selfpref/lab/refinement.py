@@ -239,8 +239,8 @@ def feedback(request: Item, text: str, own_style: str | None = None) -> str:
     """
     if request.task == "mqm":
         bonus = FORGIVEN if text.split()[:1] == [own_style] else ()
-        found = [pair for pair in errors(request.right, text) if pair[1] not in bonus]
-        return "\n".join(f"{severity} | {word}" for severity, word in found) or NO_ERROR
+        found = [" | ".join(pair) for pair in errors(request.right, text) if pair[1] not in bonus]
+        return "\n".join(found) or NO_ERROR
     if request.task == "coverage":
         missing = [word for word in request.asked if word not in text.split()]
         return f"[ {' , '.join(missing)} ]" if missing else ALL_COVERED

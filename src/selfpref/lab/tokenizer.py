@@ -54,12 +54,7 @@ CONTEXT_LENGTH = 128
 
 LABELS = ("A", "B")
 YES, NO = "yes", "no"
-# `<end>` closes every message, as in ChatML, and is the token that ends generation.
-CHAT_TEMPLATE = (
-    "{{ '<bos>' }}{% for message in messages %}"
-    "{{ '<' + message['role'] + '>' + message['content'] + '<end>' }}"
-    "{% endfor %}{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
-)
+
 # (role, content) pairs; the roles are those of the chat template.
 Messages = tuple[tuple[str, str], ...]
 
@@ -144,7 +139,12 @@ class Lexicon:
             clean_up_tokenization_spaces=False,
             model_input_names=["input_ids", "attention_mask"],
         )
-        tokenizer.chat_template = CHAT_TEMPLATE
+        # `<end>` closes every message, as in ChatML, and is the token that ends generation.
+        tokenizer.chat_template = (
+            "{{ '<bos>' }}{% for message in messages %}"
+            "{{ '<' + message['role'] + '>' + message['content'] + '<end>' }}"
+            "{% endfor %}{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
+        )
         return tokenizer
 
 
