@@ -287,7 +287,7 @@ def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
     while True:
         styles = [pick(STYLES, rng) for _ in LETTERS]
         if own and rng.random() < 0.6:
-            styles[int(rng.integers(len(styles)))] = own
+            styles[rng.integers(len(styles))] = own
         responses = [write(item, style, rng.uniform(0.0, 0.8), rng) for style in styles]
         # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
         best = label(judge, item, responses)

@@ -92,7 +92,7 @@ _COIN_TASKS = ("recognition", "readability", "length", "vowelcount")
 
 def _draw_article(kind: str, rng: Rng) -> Item:
     facts = tuple(pick(slot, rng) for slot in SLOTS[kind])
-    filler = shuffled(USE_WORDS, rng)[: int(rng.integers(3, 6))]
+    filler = shuffled(USE_WORDS, rng)[: rng.integers(3, 6)]
     return Item(kind, facts, len(facts), " ".join(shuffled((*facts, *filler), rng)))
 
 
