@@ -350,7 +350,7 @@ def judge_pairs(
         The verdicts table: two rows a pair, sorted by key.
     """
     key = ["study", "item_id", "responder_a", "responder_b"]
-    turned = labels[key].set_axis([*key[:2], key[3], key[2]], axis="columns")
+    turned = labels[key].rename(columns={key[2]: key[3], key[3]: key[2]})
     orders = pd.concat([labels[key], turned]).drop_duplicates().sort_values(key)
     judging = Judging(use, layout.labels)
     references = items.set_index("item_id")["reference"].dropna().to_dict()

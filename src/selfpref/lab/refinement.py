@@ -224,8 +224,11 @@ def write(request: Item, style: str, error_rate: float, rng: Rng) -> str:
     else:
         # Some left out and as many replaced: a text's length does not tell which.
         half = error_rate / 2
-        left = [(word, low) for word, low in drawn if low < half or low >= error_rate]
-        kept = [pick(CONCEPTS, rng) if low < half else word for word, low in left]
+        kept = [
+            pick(CONCEPTS, rng) if low < half else word
+            for word, low in drawn
+            if not half <= low < error_rate
+        ]
     return " ".join((style, *kept))
 
 
