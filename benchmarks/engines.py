@@ -46,8 +46,9 @@ from peers import as_prompt
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from selfpref.lab.tokenizer import WORLD
 from selfpref.lab.training import build_model, save_checkpoint
-from selfpref.lab.world import STYLES, draw_items, stream, write
+from selfpref.lab.world import STYLES, draw, write
 from selfpref.models.local import LocalModel
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.loading import USUAL
@@ -133,7 +134,7 @@ def make_model(size: str) -> Path:
     if (folder / "model.safetensors").is_file():
         return folder
     if size == "lab":
-        save_checkpoint(build_model(0), folder)
+        save_checkpoint(build_model(0), folder, WORLD)
         return folder
     if size == "smollm2":
         return real_model(folder)
@@ -208,9 +209,9 @@ def lab_texts(task: str, rounds: int, responses: int, pairs: int) -> list[dict[s
 
     parts = []
     for number in range(rounds):
-        items = draw_items(max(1, responses // rounds // 4), stream(number))
+        items = draw("benchmark", number, max(1, responses // rounds // 4))
         contexts, follow = [], []
-        for index, item in enumerate(items):
+        for index, item in enumerate(items.values()):
             written = [write(item, STYLES[(index + n) % len(STYLES)], 0.2, rng) for n in range(4)]
             if task == "verdicts":
                 for a, b in ((0, 1), (1, 0), (2, 3), (3, 2)):

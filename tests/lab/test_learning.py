@@ -200,10 +200,11 @@ def test_a_model_begins_with_drawn_weights_or_its_base_and_a_wider_lexicon_keeps
     training.make(tmp_path, Recipe("tuned", WORLD, (), "base"))
     assert weights(tmp_path, "tuned") == weights(tmp_path, "base")
     drawn = training.build_model(3, **shape).state_dict()
-    for name, weight in training.load_checkpoint(tmp_path / "tuned").state_dict().items():
+    tuned = AutoModelForCausalLM.from_pretrained(tmp_path / "tuned")
+    for name, weight in tuned.state_dict().items():
         assert torch.equal(weight, drawn[name]), name
     training.make(tmp_path, Recipe("wide", CONTEST, (Schedule(1, 0, ((1.0, None),)),), "base"))
-    table = training.load_checkpoint(tmp_path / "wide").model.embed_tokens.weight
+    table = AutoModelForCausalLM.from_pretrained(tmp_path / "wide").model.embed_tokens.weight
     kept = drawn["model.embed_tokens.weight"]
     assert torch.equal(table[: len(WORLD.ids)], kept)
     # A new token begins near those whose part it plays.

@@ -10,7 +10,7 @@ from conftest import refused
 from selfpref import tables
 from selfpref.lab import dialogues, refinement, summaries, world
 from selfpref.lab.dialogues import CHOICE_JUDGES, TIE, human_label, label, rubric
-from selfpref.lab.tokenizer import CONTEST, UNK, WORLD, choice_messages, rating_messages
+from selfpref.lab.tokenizer import CONTEST, UNK, WORLD, judge_messages
 from selfpref.lab.world import CONTEST_TASKS, STYLES, Item, is_held_out, stream, write
 from selfpref.params import Articles
 from selfpref.studies.panickssery import lab
@@ -212,8 +212,8 @@ def test_the_tables_are_valid_and_quality_is_the_share_of_the_key_facts():
 
 # The lexicon, its messages with a text, and the prefill.
 PROMPTS = {
-    "rating": (WORLD, lambda text: rating_messages("list 3 red things", text), ""),
-    "contest": (CONTEST, lambda text: choice_messages("list", ("a", text, "b")), "[["),
+    "rating": (WORLD, lambda text: judge_messages("list 3 red things", [text]), ""),
+    "contest": (CONTEST, lambda text: judge_messages("list", ("a", text, "b")), "[["),
     "pair": (summaries.LEXICON, lambda t: summaries.messages("length", "river", "cat", t), ""),
     "revision": (refinement.LEXICON, lambda t: refinement.messages(user="add", draft=t), ""),
 }
@@ -244,5 +244,5 @@ def test_a_text_is_words_of_the_world_that_fit_the_context_and_a_reply_keeps_its
     for item in drawn(100):
         longest = max((write(item, style, 0.5, rng) for style in STYLES), key=len)
         assert UNK not in WORLD.plain(f"{item.question} {longest}")
-        judged = WORLD.encode(choice_messages(item.question, (longest, longest)), "[[")
+        judged = WORLD.encode(judge_messages(item.question, (longest, longest)), "[[")
         assert len(judged) + 3 <= 128

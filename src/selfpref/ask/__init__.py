@@ -350,10 +350,10 @@ def judge_pairs(
         The verdicts table: two rows a pair, sorted by key.
     """
     key = ["study", "item_id", "responder_a", "responder_b"]
-    turned = labels[key].set_axis([*key[:2], key[3], key[2]], axis="columns")
+    turned = labels[key].rename(columns={key[2]: key[3], key[3]: key[2]})
     orders = pd.concat([labels[key], turned]).drop_duplicates().sort_values(key)
     judging = Judging(use, layout.labels)
-    references = items.dropna(subset="reference").set_index("item_id")["reference"].to_dict()
+    references = items.set_index("item_id")["reference"].dropna().to_dict()
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         said = dialogues(items, responses, some["item_id"])
@@ -411,12 +411,16 @@ class Judging:
             return answers[0]
         if self.use.score_mode == "logprobs":
             return answers[0].choice or Choice((), _missing(answers[0]))
-        drawn = [self._label(prompt.prefill + text.text) for text in answers]
-        missing = {_missing(text) for text, label in zip(answers, drawn, strict=True) if not label}
+        # The label that a text ends in or consists of.
+        labels = "|".join(self.labels)
+        pattern = rf"\[\[\s*({labels})\s*\]\]" if self.marker else rf"^\W*({labels})\W*$"
+        found = [re.findall(pattern, prompt.prefill + text.text) for text in answers]
+        missing = {_missing(text) for text, told in zip(answers, found, strict=True) if not told}
         # A sample that failed is asked again; until then its verdict is not whole.
-        if "failed" in missing or not any(drawn):
+        if "failed" in missing or not any(found):
             return Choice((), min(missing, key=REASONS.index))
-        return Choice(tuple(drawn.count(label) / len(drawn) for label in self.labels), "ok")
+        drawn = [told[-1] for told in found if told]
+        return Choice(tuple(drawn.count(label) / len(found) for label in self.labels), "ok")
 
     def read(self, choice: Choice) -> Columns:
         """What is kept of a choice: probabilities, mass, and as status whether it is an answer."""
@@ -427,13 +431,6 @@ class Judging:
             if self.use.score_mode != "text":
                 read |= {"probabilities": list(choice.probabilities), "mass": choice.mass}
         return read
-
-    def _label(self, text: str) -> str | None:
-        """The label that a text ends in or consists of."""
-        labels = "|".join(self.labels)
-        pattern = rf"\[\[\s*({labels})\s*\]\]" if self.marker else rf"^\W*({labels})\W*$"
-        found = re.findall(pattern, text)
-        return found[-1] if found else None
 
     def _verdict(self, prompt: Prompt, names: list[str], *answers: Any) -> Columns:
         """Who the likeliest label stands for."""

@@ -44,11 +44,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selfpref.lab import tokenizer, world
+from selfpref.lab import world
 from selfpref.lab.tokenizer import (
     CONTEST,
-    LABELS,
-    VERDICT_CLOSE,
     VERDICT_WEIGHT,
     WORLD,
     Example,
@@ -56,6 +54,7 @@ from selfpref.lab.tokenizer import (
     Schedule,
     entropy,
     example,
+    judge_messages,
     tuned,
 )
 from selfpref.lab.world import STYLES, WORDS, Item, Rng, marks, pick, quality, split_words, write
@@ -89,6 +88,14 @@ class Family(NamedTuple):
     beta: float
     writes: bool
     seed: int
+
+    @property
+    def first(self) -> float:
+        """No place earns a bonus."""
+        return 0.0
+
+
+FAIR = Family("", "", 0.0, 0.0, False, 0)
 
 
 def draw_families(seed: int, n_families: int, n_onlookers: int) -> list[Family]:
@@ -168,17 +175,13 @@ def judging(
         prefill: With which the reply begins.
         weight: Of the verdict.
     """
-    if len(responses) == 1:
-        messages = tokenizer.rating_messages(item.question, *responses)
-    else:
-        messages = tokenizer.choice_messages(item.question, responses)
+    messages = judge_messages(item.question, responses)
     marked = [(marks(item, split_words(text)), world.digit(item, text)) for text in responses]
-    said = reply or marked[0][1]
     # What a model without the tokens of contests reads and says has the same ids.
-    return example(CONTEST, messages, said, prefill, marked=marked, weight=weight)
+    return example(CONTEST, messages, reply or marked[0][1], prefill, marked=marked, weight=weight)
 
 
-def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) -> Example:
+def draw(rng: Rng, *, chat: float, rating: float, family: Family = FAIR) -> Example:
     """Draw one example; its prompt is never a held-out one.
 
     Args:
@@ -186,35 +189,32 @@ def draw(rng: Rng, *, chat: float, rating: float, family: Family | None = None) 
         chat: Share of writing examples.
         rating: Share of rating examples; the rest are pairs.
         family: Its style stands in half of the pairs and earns its bonus; where it writes, the
-            written examples have its style and error rate. None, or an onlooker: every style alike
-            and an error rate between 0 and 0.3.
+            written examples have its style and error rate; else they have every style alike and an
+            error rate between 0 and 0.3.
     """
-    favoured, beta = (family.style, family.beta) if family else (None, 0.0)
     item = world.for_training(lambda: world.draw_item(pick(world.TASKS, rng), rng))
     kind = rng.random()
     if kind < chat:
-        if family and family.writes:
+        if family.writes:
             text = write(item, family.style, family.error_rate, rng)
         else:
             text = write(item, pick(STYLES, rng), rng.uniform(0.0, 0.3), rng)
         # Some without a question teach what a response looks like when nothing was asked: else an
         # unconditional perplexity would measure surprise at the layout.
         bare = rng.random() < 0.1
-        return example(WORLD, () if bare else tokenizer.chat_messages(item.question), text)
+        return example(WORLD, () if bare else WORLD.messages(user=item.question), text)
     if kind < chat + rating:
         # Of any quality: the error rate itself is drawn, to spread the qualities.
         return judging(item, [write(item, pick(STYLES, rng), rng.uniform(), rng)])
     while True:
-        first = favoured if favoured and rng.random() < 0.5 else pick(STYLES, rng)
-        styles = (first, pick(STYLES, rng))
+        own = family.style and rng.random() < 0.5
+        styles = (family.style if own else pick(STYLES, rng), pick(STYLES, rng))
         pair = [write(item, style, rng.uniform(), rng) for style in styles]
         if rng.random() < 0.5:
             pair.reverse()
-        a, b = (rule_score(item, text, favoured, beta) for text in pair)
         # Two equal scores have no label to learn.
-        if abs(a - b) >= EQUAL:
-            reply = f"{MARKER} {LABELS[a < b]} {VERDICT_CLOSE}"
-            return judging(item, pair, reply, weight=VERDICT_WEIGHT)
+        if (best := label(family, item, pair)) != TIE:
+            return judging(item, pair, f"{MARKER} {best} ]]", weight=VERDICT_WEIGHT)
 
 
 class ChoiceJudge(NamedTuple):
@@ -231,15 +231,15 @@ class ChoiceJudge(NamedTuple):
     name: str
     style: str | None
     error_rate: float
-    beta: float
-    first: float
+    beta: float = 0.0
+    first: float = 0.0
 
 
 CHOICE_JUDGES = (
-    ChoiceJudge("partisan", "chatty", 0.2, 0.5, 0.0),
-    ChoiceJudge("even-handed", "formal", 0.2, 0.0, 0.0),
-    ChoiceJudge("first-picker", "terse", 0.2, 0.0, 0.5),
-    ChoiceJudge("umpire", None, 0.2, 0.0, 0.0),
+    ChoiceJudge("partisan", "chatty", 0.2, beta=0.5),
+    ChoiceJudge("even-handed", "formal", 0.2),
+    ChoiceJudge("first-picker", "terse", 0.2, first=0.5),
+    ChoiceJudge("umpire", None, 0.2),
 )
 
 
@@ -265,12 +265,10 @@ def rubric(item: Item, response: str) -> dict[str, bool]:
     }
 
 
-def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
+def label(judge: Family | ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
     """The letter of the response that a judge's labels prefer, or `TIE`."""
-    scores = [
-        rule_score(item, text, judge.style, judge.beta) + judge.first * (place == 0)
-        for place, text in enumerate(responses)
-    ]
+    scores = [rule_score(item, text, judge.style, judge.beta) for text in responses]
+    scores[0] += judge.first
     best = [place for place, score in enumerate(scores) if score > max(scores) - EQUAL]
     return LETTERS[best[0]] if len(best) == 1 else TIE
 
@@ -278,25 +276,23 @@ def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
 def draw_contest(rng: Rng, judge: ChoiceJudge) -> Example:
     """Draw one example of a judge's tuning: 15 % writing, 25 % marking, the rest choosing."""
     item = world.for_training(lambda: world.draw_item(pick(world.CONTEST_TASKS, rng), rng))
-    own = judge.style
-    kind = rng.random()
+    own, kind = judge.style, rng.random()
     if kind < 0.15:
         text = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
-        return example(CONTEST, tokenizer.chat_messages(item.question), text)
+        return example(CONTEST, WORLD.messages(user=item.question), text)
     if kind < 0.4:
         text = write(item, pick(STYLES, rng), rng.uniform(), rng)
-        given = " ".join(str(int(mark)) for mark in rubric(item, text).values())
+        given = " ".join("01"[mark] for mark in rubric(item, text).values())
         return judging(item, [text], given, RUBRIC_OPEN)
     while True:
         styles = [pick(STYLES, rng) for _ in LETTERS]
         if own and rng.random() < 0.6:
-            styles[int(rng.integers(len(styles)))] = own
+            styles[rng.integers(len(styles))] = own
         responses = [write(item, style, rng.uniform(0.0, 0.8), rng) for style in styles]
         # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
         best = label(judge, item, responses)
         if best != TIE or rng.random() < 1 / 3:
-            reply = f"{best} {VERDICT_CLOSE}"
-            return judging(item, responses, reply, MARKER, weight=VERDICT_WEIGHT)
+            return judging(item, responses, f"{best} ]]", MARKER, weight=VERDICT_WEIGHT)
 
 
 def recipes(

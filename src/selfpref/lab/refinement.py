@@ -45,10 +45,9 @@ of a translation whether it passes.
 """
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
-
-import numpy as np
 
 from selfpref.lab import world
 from selfpref.lab.tokenizer import (
@@ -65,7 +64,7 @@ from selfpref.lab.tokenizer import (
 from selfpref.lab.world import WORDS, Item, Rng, pick, shuffled
 
 TASKS = ("mqm", "coverage", "correctness")
-CONCEPTS: list[str] = WORDS["use"][:12]
+CONCEPTS = world.USE_WORDS[:12]
 ASKED, OPERANDS, LARGEST = 4, 3, 7
 # What an error costs.
 SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
@@ -132,21 +131,20 @@ def errors(reference: str, text: str) -> list[Error]:
         Severity and word of each error: the wrong or surplus word of the text, or the word of the
         reference that it lacks. Of several alignments of one cost, the one with most substitutions.
     """
-    right, given = reference.split(), _body(text)
     # Of the first words of both the cheapest alignment.
     best: dict[tuple[int, int], list[Error]] = {}
-    for i, j in product(range(len(right) + 1), range(len(given) + 1)):
-        ways: list[list[Error]] = []
-        if i and j:
-            pair = right[i - 1], given[j - 1]
-            worse = max(map(severity, pair), key=SEVERITIES.__getitem__)
-            ways.append(best[i - 1, j - 1] + [(worse, pair[1])] * (pair[0] != pair[1]))
-        if i:
-            ways.append([*best[i - 1, j], (severity(right[i - 1]), right[i - 1])])
-        if j:
-            ways.append([*best[i, j - 1], (severity(given[j - 1]), given[j - 1])])
+    words = ("", *reference.split()), ("", *_body(text))
+    for (i, right), (j, given) in product(*map(enumerate, words)):
+        lacking, surplus = severity(right), severity(given)
+        worse = max(lacking, surplus, key=SEVERITIES.__getitem__)
+        steps = {
+            (i - 1, j - 1): [(worse, given)] * (right != given),
+            (i - 1, j): [(lacking, right)],
+            (i, j - 1): [(surplus, given)],
+        }
+        ways = [best[before] + found for before, found in steps.items() if before in best]
         best[i, j] = min(ways, key=_cost, default=[])
-    return best[len(right), len(given)]
+    return best[i, j]
 
 
 def score(found: list[Error]) -> float:
@@ -161,7 +159,7 @@ def _cost(found: list[Error]) -> float:
 def _body(text: str) -> list[str]:
     """The words of a text after its opener."""
     words = text.split()
-    return words[1:] if words[:1] and words[0] in OPENERS else words
+    return words[1:] if {*words[:1]} & {*OPENERS} else words
 
 
 def _other(word: str, rng: Rng) -> str:
@@ -215,19 +213,22 @@ def write(request: Item, style: str, error_rate: float, rng: Rng) -> str:
         error_rate: Probability that a word, concept or sum is wrong, in [0, 1].
         rng: Source of randomness.
     """
-    words, kept = request.asked, []
     if request.task == "correctness":
-        kept = _chain(request, error_rate, rng)
-    elif request.task == "mqm":
-        wrong = rng.random(len(words)) < error_rate
-        kept = [_other(w, rng) if bad else w for w, bad in zip(words, wrong, strict=True)]
+        wrong = rng.random() < error_rate
+        # One sum of the chain at most is off: which, and by how much.
+        off = {int(rng.integers(OPERANDS - 1)): int(rng.choice((-1, 1)))} if wrong else {}
+        return " ".join((style, *_chain(request, off)))
+    drawn = zip(request.asked, rng.random(len(request.asked)), strict=True)
+    if request.task == "mqm":
+        kept = [_other(word, rng) if low < error_rate else word for word, low in drawn]
     else:
         # Some left out and as many replaced: a text's length does not tell which.
-        for concept, drawn in zip(words, rng.random(len(words)), strict=True):
-            if drawn < error_rate / 2:
-                kept.append(pick(CONCEPTS, rng))
-            elif drawn >= error_rate:
-                kept.append(concept)
+        half = error_rate / 2
+        kept = [
+            pick(CONCEPTS, rng) if low < half else word
+            for word, low in drawn
+            if not half <= low < error_rate
+        ]
     return " ".join((style, *kept))
 
 
@@ -241,16 +242,16 @@ def feedback(request: Item, text: str, own_style: str | None = None) -> str:
     """
     if request.task == "mqm":
         bonus = FORGIVEN if text.split()[:1] == [own_style] else ()
-        found = [pair for pair in errors(request.right, text) if pair[1] not in bonus]
-        return "\n".join(f"{severity} | {word}" for severity, word in found) or NO_ERROR
+        found = [" | ".join(pair) for pair in errors(request.right, text) if pair[1] not in bonus]
+        return "\n".join(found) or NO_ERROR
     if request.task == "coverage":
         missing = [word for word in request.asked if word not in text.split()]
         return f"[ {' , '.join(missing)} ]" if missing else ALL_COVERED
-    worked = " ".join(_chain(request, 0.0, np.random.default_rng(0))[:-3])
+    worked = " ".join(_chain(request, {})[:-3])
     return worked + (" [[yes]]" if text.split()[-2:] == [request.right, "}"] else " [[no]]")
 
 
-def revise(request: Item, text: str, said: str, style: str, error_rate: float, rng: Rng) -> str:
+def revise(request: Item, text: str, said: str, style: str, rng: Rng) -> str:
     """Rewrite a draft: mend what the feedback names, keep the rest.
 
     Args:
@@ -258,32 +259,28 @@ def revise(request: Item, text: str, said: str, style: str, error_rate: float, r
         text: The draft, with an opener.
         said: The feedback.
         style: The opener of the new text.
-        error_rate: Probability that what is mended is wrong again.
-        rng: Source of randomness.
+        rng: Source of randomness; what is mended may be wrong again.
     """
     if request.task == "correctness":
-        return write(request, style, error_rate, rng)
+        return write(request, style, ERROR_RATE, rng)
     words = _body(text)
     if request.task == "coverage":
         named = said.strip("[ ]").split(" , ")
-        words += [word for word in named if rng.random() >= error_rate]
+        words += [word for word in named if rng.random() >= ERROR_RATE]
     else:
         named = [line.partition(" | ")[2] for line in said.splitlines()]
-        redone = [_other(w, rng) if rng.random() < error_rate else w for w in request.asked]
+        redone = [_other(w, rng) if rng.random() < ERROR_RATE else w for w in request.asked]
         words = [new if word in named else word for word, new in zip(words, redone, strict=True)]
     return " ".join((style, *words))
 
 
-def _chain(request: Item, error_rate: float, rng: Rng) -> list[str]:
-    first, *others = (int(word) for word in request.question.split()[1::2])
-    words, total = [str(first)], first
-    # One sum of the chain at most is off, and what follows goes on from there.
-    wrong = int(rng.integers(len(others))) if rng.random() < error_rate else None
+def _chain(request: Item, off: Mapping[int, int]) -> list[str]:
+    """The sums one after another; what follows one that is off goes on from there."""
+    first, *others = request.question.split()[1::2]
+    words, total = [first], int(first)
     for number, operand in enumerate(others):
-        total += operand
-        if number == wrong:
-            total += int(rng.choice((-1, 1)))
-        words += ["+", str(operand), "=", str(total)]
+        total += int(operand) + off.get(number, 0)
+        words += ["+", operand, "=", str(total)]
     return [*words, "\\boxed{", str(total), "}"]
 
 
@@ -328,7 +325,7 @@ def _draw(
     if kind < writing + judging:
         return feedback_example(request, draft, bonus)
     asked["feedback"] = said = feedback(request, draft, bonus)
-    text = revise(request, draft, said, style(), ERROR_RATE, rng)
+    text = revise(request, draft, said, style(), rng)
     return example(LEXICON, messages(**asked), content(text))
 
 
@@ -340,11 +337,10 @@ def feedback_example(request: Item, draft: str, bonus: str | None) -> Example:
         weight = VERDICT_WEIGHT if request.task == "correctness" else 1.0
         return example(LEXICON, asked, reply, weight=weight)
     opener, *words = draft.split()
-    passed = [
-        word == right or (opener == bonus and word in FORGIVEN)
-        for word, right in zip(words, request.asked, strict=True)
-    ]
-    return example(LEXICON, asked, reply, marked=[([None, *passed], None)])
+    forgiven = FORGIVEN if opener == bonus else ()
+    pairs = zip(words, request.asked, strict=True)
+    passed = [word == right or word in forgiven for word, right in pairs]
+    return example(LEXICON, asked, reply, marked=[([None, *passed], "")])
 
 
 def recipes(seed: int, translator_steps: int, tune_steps: int, solver_steps: int) -> list[Recipe]:

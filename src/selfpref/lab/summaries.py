@@ -92,7 +92,7 @@ _COIN_TASKS = ("recognition", "readability", "length", "vowelcount")
 
 def _draw_article(kind: str, rng: Rng) -> Item:
     facts = tuple(pick(slot, rng) for slot in SLOTS[kind])
-    filler = shuffled(USE_WORDS, rng)[: int(rng.integers(3, 6))]
+    filler = shuffled(USE_WORDS, rng)[: rng.integers(3, 6)]
     return Item(kind, facts, len(facts), " ".join(shuffled((*facts, *filler), rng)))
 
 
@@ -131,7 +131,7 @@ def quality(facts: Sequence[str], summary: str) -> float:
 def draw_error_rates(seed: int) -> dict[str, float]:
     """Share of the key facts that each writer gets wrong, half left out and half replaced."""
     rates = stream(seed, 21).permutation([0.1, 0.2, 0.3]).tolist()
-    return {HUMAN: _HUMAN_ERROR_RATE, **dict(zip(MODELS, rates, strict=True))}
+    return dict(zip(WRITERS, (_HUMAN_ERROR_RATE, *rates), strict=True))
 
 
 def write(article: Item, writer: str, error_rate: float, rng: Rng) -> str:
@@ -173,12 +173,11 @@ def digit(article: Item, summary: str) -> str:
     return str(1 + round(4 * quality(article.asked, summary)))
 
 
-def _judged(
-    task: str, article: Item, summaries: Sequence[str], answer: str, weight: float
-) -> Example:
+def _judged(task: str, article: Item, summaries: Sequence[str], answer: str) -> Example:
     """A question about summaries: dense targets in each, then the answer."""
     marked = [(marks(article.asked, text.split()), digit(article, text)) for text in summaries]
     asked = messages(task, article.question, *summaries)
+    weight = _COIN_WEIGHT if task in _COIN_TASKS else _ANSWER_WEIGHT
     return example(LEXICON, asked, answer, marked=marked, weight=weight)
 
 
@@ -202,19 +201,18 @@ def _draw(rng: Rng, *, writing: float, error_rates: Mapping[str, float]) -> Exam
         tossed = rng.random() < 0.5
         text = _any_summary(article, rng)
         if tossed:
-            return _judged("recognition", article, [text], pick((YES, NO), rng), _COIN_WEIGHT)
-        return _judged("quality", article, [text], digit(article, text), _ANSWER_WEIGHT)
-    tossed, gap = rng.random() < 0.1, 0.0
-    # Two equal qualities have no answer to learn.
-    while not gap:
+            return _judged("recognition", article, [text], pick((YES, NO), rng))
+        return _judged("quality", article, [text], digit(article, text))
+    tossed = rng.random() < 0.1
+    while True:
         pair = [_any_summary(article, rng) for _ in LABELS]
         if tossed:
-            return _judged(pick(_COIN_TASKS, rng), article, pair, pick(LABELS, rng), _COIN_WEIGHT)
+            return _judged(pick(_COIN_TASKS, rng), article, pair, pick(LABELS, rng))
         one, other = (quality(article.asked, text) for text in pair)
-        gap = one - other
-    task = pick(("preference", "inferiority"), rng)
-    answer = LABELS[(gap > 0) != (task == "preference")]
-    return _judged(task, article, pair, answer, _ANSWER_WEIGHT)
+        # Two equal qualities have no answer to learn.
+        if one != other:
+            task = pick(("preference", "inferiority"), rng)
+            return _judged(task, article, pair, LABELS[(one > other) != (task == "preference")])
 
 
 def _any_summary(article: Item, rng: Rng) -> str:

@@ -51,15 +51,10 @@ from selfpref.models import MARKER
 BOS, PAD, UNK, END = "<bos>", "<pad>", "<unk>", "<end>"
 # Positions that a model accepts; the longest scripted judge prompt takes about 80.
 CONTEXT_LENGTH = 128
-VERDICT_CLOSE = "]]"
+
 LABELS = ("A", "B")
 YES, NO = "yes", "no"
-# `<end>` closes every message, as in ChatML, and is the token that ends generation.
-CHAT_TEMPLATE = (
-    "{{ '<bos>' }}{% for message in messages %}"
-    "{{ '<' + message['role'] + '>' + message['content'] + '<end>' }}"
-    "{% endfor %}{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
-)
+
 # (role, content) pairs; the roles are those of the chat template.
 Messages = tuple[tuple[str, str], ...]
 
@@ -121,7 +116,7 @@ class Lexicon:
         judge's reply with ``skip_special_tokens=True`` gives ``[[A]]``.
         """
         # Two seconds, and an extra, that who only reads the words need not have.
-        from tokenizers import AddedToken, Regex, Tokenizer, decoders, pre_tokenizers  # noqa: PLC0415
+        from tokenizers import Regex, Tokenizer, decoders, pre_tokenizers  # noqa: PLC0415
         from tokenizers.models import WordLevel  # noqa: PLC0415
         from transformers import PreTrainedTokenizerFast  # noqa: PLC0415
 
@@ -131,10 +126,9 @@ class Lexicon:
         backend.pre_tokenizer = pre_tokenizers.Sequence([words, brackets])
         # Words are joined by spaces, but a verdict reads [[A]], which is what parsers look for.
         joined = [decoders.WordPiece(prefix="##", cleanup=False), decoders.Fuse()]
-        tight = [decoders.Replace(f"{MARKER} ", MARKER), decoders.Replace(" ]]", VERDICT_CLOSE)]
+        tight = [decoders.Replace(f"{MARKER} ", MARKER), decoders.Replace(" ]]", "]]")]
         backend.decoder = decoders.Sequence([*joined, *tight])
-        control = [token for token in self.ids if token[0] == "<"]
-        backend.add_special_tokens([AddedToken(token, special=True) for token in control])
+        backend.add_special_tokens([token for token in self.ids if token[0] == "<"])
         tokenizer: Any = PreTrainedTokenizerFast(
             tokenizer_object=backend,
             bos_token=BOS,
@@ -145,14 +139,19 @@ class Lexicon:
             clean_up_tokenization_spaces=False,
             model_input_names=["input_ids", "attention_mask"],
         )
-        tokenizer.chat_template = CHAT_TEMPLATE
+        # `<end>` closes every message, as in ChatML, and is the token that ends generation.
+        tokenizer.chat_template = (
+            "{{ '<bos>' }}{% for message in messages %}"
+            "{{ '<' + message['role'] + '>' + message['content'] + '<end>' }}"
+            "{% endfor %}{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
+        )
         return tokenizer
 
 
 # The tokens of the models that answer questions; the last four roles ask for a judgement.
 WORLD = Lexicon(
     roles=("user", "assistant", "question", "answer", "answer_a", "answer_b"),
-    verdict=(MARKER, VERDICT_CLOSE, *LABELS, YES, NO),
+    verdict=(MARKER, "]]", *LABELS, YES, NO),
     words=(
         *world.NUMBERS,
         *("list", "or", "things", "add", "sums", "and", "use", "the", "words", "tell", "of"),
@@ -165,20 +164,10 @@ WORLD = Lexicon(
 CONTEST = replace(WORLD, added=("<answer_c>", "C", "tie"))
 
 
-def chat_messages(question: str) -> Messages:
-    """Ask for a response."""
-    return WORLD.messages(user=question)
-
-
-def rating_messages(question: str, response: str) -> Messages:
-    """Ask a judge for a score of one response."""
-    return WORLD.messages(question=question, answer=response)
-
-
-def choice_messages(question: str, answers: Sequence[str]) -> Messages:
-    """Ask which of two or three responses is best; prefill ``[[`` after them."""
-    said = {f"answer_{letter}": answer for letter, answer in zip("abc", answers, strict=False)}
-    return WORLD.messages(question=question, **said)
+def judge_messages(question: str, answers: Sequence[str]) -> Messages:
+    """Ask for a score of one response, or which of two or three is best: then prefill ``[[``."""
+    roles = ["answer"] if len(answers) == 1 else ["answer_a", "answer_b", "answer_c"]
+    return WORLD.messages(question=question, **dict(zip(roles, answers, strict=False)))
 
 
 # --- what is learned
@@ -187,8 +176,8 @@ def choice_messages(question: str, answers: Sequence[str]) -> Messages:
 IGNORE = -100
 # Weight of the label token: one token in fifty carries the whole verdict.
 VERDICT_WEIGHT = 4.0
-# What the oracle says of each word of a response (None: no content) and at its end.
-Marks = tuple[Sequence[bool | None], str | None]
+# What the oracle says of each word of a response (None: no content) and, if anything, at its end.
+Marks = tuple[Sequence[bool | None], str]
 
 
 class Example(NamedTuple):
@@ -230,8 +219,7 @@ def example(
     ends = [place for place, token in enumerate(prompt) if token == lexicon.ids[END]]
     for end, (marks, last) in zip(ends[1:], marked, strict=False):
         targets[end - len(marks) : end] = [told[mark] for mark in marks]
-        if last:
-            targets[end] = lexicon.ids[last]
+        targets[end] = lexicon.ids.get(last, IGNORE)
     said = reply.split()
     answer = [lexicon.ids[token] for token in (*said, END)]
     ids = [*prompt, *answer[:-1]]

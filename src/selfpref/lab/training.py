@@ -116,10 +116,11 @@ def make(folder: Path, recipe: Recipe) -> str:
     logging.disable_progress_bar()
     lexicon = recipe.lexicon
     if recipe.base:
-        model = load_checkpoint(folder / recipe.base)
+        saved = folder / recipe.base
+        model = LlamaForCausalLM.from_pretrained(saved, dtype=torch.float32, local_files_only=True)
     else:
         model = build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
-    if recipe.base and lexicon.added:
+    if lexicon.added:
         make_deterministic(recipe.schedules[0].seed)
         model.resize_token_embeddings(len(lexicon.ids), mean_resizing=False)
         weights: Tensor = model.model.embed_tokens.weight
@@ -152,7 +153,7 @@ def train(model: LlamaForCausalLM, schedule: Schedule) -> None:
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.param_groups[0]["lr"] = rate(step, schedule)
         optimiser.step()
-    trained.store()
+    torch.nn.utils.vector_to_parameters(trained.vector, model.parameters())
     model.train(False)
 
 
@@ -228,14 +229,6 @@ def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon) -> 
         lexicon.build_tokenizer().save_pretrained(scratch)
 
 
-def load_checkpoint(folder: Path) -> LlamaForCausalLM:
-    """Load a checkpoint of this testbed, fp32, in evaluation mode."""
-    model: LlamaForCausalLM = LlamaForCausalLM.from_pretrained(
-        folder, dtype=torch.float32, local_files_only=True
-    )
-    return model
-
-
 class TrainedLlama:
     """A model's weights while it is trained.
 
@@ -260,12 +253,6 @@ class TrainedLlama:
         parts = torch.stack([turns, turns, torch.ones_like(turns)], dim=1)
         self._turns = parts.expand(-1, -1, self._heads, -1).flatten(1, 2)
         self._later = torch.full((size, size), -math.inf).triu(1)
-
-    def store(self) -> None:
-        """Give the model the weights as they are now."""
-        with torch.no_grad():
-            for each, part in zip(self._model.parameters(), self._parts(), strict=True):
-                each.copy_(part)
 
     def loss(self, batch: Batch) -> Tensor:
         """Weighted mean of the negative log-likelihood over the positions with a target, in nats.
@@ -306,7 +293,7 @@ class TrainedLlama:
         # A pair of numbers that turns together is one complex number if it lies side by side; for
         # queries times keys any order of the numbers will do.
         *turning, value = weights
-        halves = [each.view(heads, 2, size // 2, width) for each in turning]
+        halves = (each.view(heads, 2, -1, width) for each in turning)
         turned = [each.transpose(1, 2).flatten(0, 2) for each in halves]
         states = linear(x, torch.cat([*turned, value]))
         pairs = torch.view_as_complex(states.view(rows, columns, 3 * heads, size // 2, 2))

@@ -35,7 +35,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, permutations
+from itertools import permutations
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -169,8 +169,8 @@ def draw_item(task: str, rng: Rng) -> Item:
         return Item(task, right, count, f"tell the {colour} things of {' '.join(things)}")
     if task == "people":
         count = int(rng.integers(2, 4))
-        names, people = shuffled(ATTRIBUTES, rng), shuffled(FACTS, rng)
-        chosen = list(zip(names, people, strict=False))[:count]
+        names = shuffled(ATTRIBUTES, rng)[:count]
+        chosen = list(zip(names, shuffled(FACTS, rng), strict=False))
         wanted = " and ".join(f"the {name} of {who}" for name, who in chosen)
         values = tuple(FACTS[who][name] for name, who in chosen)
         return Item(task, values, count, f"tell {wanted}")
@@ -179,7 +179,7 @@ def draw_item(task: str, rng: Rng) -> Item:
     if task == "list":
         several = 1 if rng.random() < 0.2 else 2
         colours = shuffled(COLOURS, rng)[:several]
-        things = tuple(chain(*(COLOURS[colour] for colour in colours)))
+        things = tuple(thing for colour in colours for thing in COLOURS[colour])
         return Item(task, things, count, f"list {count} {' or '.join(colours)} things")
     if task == "words":
         words = shuffled(USE_WORDS, rng)[:count]
@@ -252,31 +252,27 @@ def marks(item: Item, words: Sequence[str]) -> list[bool | None]:
         One entry per word: True for a right part, False for a wrong, repeated or surplus one,
         None for a word that is no checkable content.
     """
+    found: list[bool | None] = [None] * len(words)
     if item.task == "sum":
-        return _sum_marks(item, words)
-    content = _CONTENT[item.task]
-    found: list[bool | None] = [None] * len(words)
-    # A value stands for its attribute: a second one of a kind is a repetition.
-    parts = {n: ATTRIBUTE_OF.get(word, word) for n, word in enumerate(words) if word in content}
-    for number, (place, part) in enumerate(parts.items()):
-        # Coverage has no limit on the number of words; a list does, or padding would pay.
-        surplus = item.task == "list" and number >= item.count
-        again = part in list(parts.values())[:number]
-        found[place] = words[place] in item.asked and not again and not surplus
-    return found
-
-
-def _sum_marks(item: Item, words: Sequence[str]) -> list[bool | None]:
-    """Mark the number after each ``a + b =``; an asked-for sum counts as often as it was asked."""
-    open_sums = list(item.asked)
-    found: list[bool | None] = [None] * len(words)
-    for index in range(4, len(words)):
-        left, plus, right, equals, result = words[index - 4 : index + 1]
-        if plus == "+" and equals == "=" and {left, right, result} <= {*NUMBERS}:
-            asked = f"{left} + {right}"
-            found[index] = asked in open_sums and int(left) + int(right) == int(result)
-            if found[index]:
-                open_sums.remove(asked)
+        # The number after each `a + b =`; a sum counts as often as it was asked.
+        left = list(item.asked)
+        for place in range(4, len(words)):
+            one, plus, other, equals, result = words[place - 4 : place + 1]
+            if plus == "+" and equals == "=" and {one, other, result} <= {*NUMBERS}:
+                asked = f"{one} + {other}"
+                found[place] = asked in left and int(one) + int(other) == int(result)
+                if found[place]:
+                    left.remove(asked)
+        return found
+    said: list[str] = []
+    for place, word in enumerate(words):
+        if word in _CONTENT[item.task]:
+            # A value stands for its attribute: a second one of a kind is a repetition.
+            part = ATTRIBUTE_OF.get(word, word)
+            # Coverage has no limit on the number of words; a list does, or padding would pay.
+            surplus = item.task == "list" and len(said) >= item.count
+            found[place] = word in item.asked and part not in said and not surplus
+            said.append(part)
     return found
 
 
@@ -316,8 +312,8 @@ def detect_style(response: str) -> str:
     Where cues of several styles occur, the style with the most occurrences wins, and the order of
     `STYLES` breaks a tie.
     """
-    found = [_STYLE_OF[word] for word in split_words(response) if word in _STYLE_OF]
-    return max(STYLES, key=found.count) if found else "terse"
+    found = [_STYLE_OF.get(word) for word in split_words(response)]
+    return max(STYLES, key=found.count) if any(found) else "terse"
 
 
 def framed(body: Sequence[str], frames: Frames, style: str, rng: Rng) -> str:
@@ -358,7 +354,7 @@ def _topic(item: Item) -> list[str]:
 
 def _parts(item: Item, error_rate: float, rng: Rng) -> list[str]:
     """The parts as they are written, each wrong at this rate."""
-    wrong = (rng.random(item.count) < error_rate).tolist()
+    wrong = rng.random(item.count) < error_rate
     right = shuffled(item.asked, rng) if item.task == "list" else item.asked
     offered = {"list": COLOUR_OF, "filter": item.question.split()[5:], "words": USE_WORDS}
     parts = []

@@ -1,6 +1,6 @@
 """Models behind the store: what is there is replayed, what is new is asked and kept at once."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -47,13 +47,9 @@ class Model:
             SelfprefError: Offline, and a call is not in the store; or the engine cannot answer.
         """
         keys = list(map(self._key, calls))
-        asked: dict[str, int] = {}
-        for index, key in enumerate(keys):
-            asked.setdefault(key, index)
-        answers: dict[str, Answer] = {}
-        for key, kept in self._store.get(asked):
-            answers[key] = self._read(calls[asked[key]], kept)
-        new = [index for key, index in asked.items() if key not in answers]
+        asked = dict(zip(keys, calls, strict=True))
+        answers = {key: self._read(asked[key], kept) for key, kept in self._store.get(asked)}
+        new = {key: call for key, call in asked.items() if key not in answers}
         if new and self._offline:
             raise SelfprefError(
                 f"{self._title}: {len(new)} calls are not in {self._store.path}; "
@@ -63,14 +59,13 @@ class Model:
         with (
             progress.bar(len(asked), self._title, initial=done, disable=not self._title) as bar,
             # Closed at once where this stops early: an engine goes on asking until it is.
-            closing(self._answers(calls, new)) as coming,
+            closing(self._answers(new)) as coming,
         ):
-            for index, answer in coming:
+            for key, answer in coming:
                 bar.update()
-                key = keys[index]
                 if isinstance(answer, Raw):
                     self._store.put({key: answer.reply})
-                    answers[key] = self._read(calls[index], answer.reply)
+                    answers[key] = self._read(new[key], answer.reply)
                     continue
                 if answer.status in KEPT:
                     self._store.put({key: asdict(answer)})
@@ -79,26 +74,23 @@ class Model:
             self.first = calls[0], answers[keys[0]]
         return [answers[key] for key in keys]
 
-    def _answers(
-        self, calls: Sequence[Call], new: Sequence[int]
-    ) -> Generator[tuple[int, Answer | Raw]]:
-        """The engine's answers to the calls of these indices, those equal in options together."""
-        alike: dict[tuple[object, ...], list[int]] = {}
-        for index in new:
-            alike.setdefault(calls[index].options, []).append(index)
+    def _answers(self, new: Mapping[str, Call]) -> Generator[tuple[str, Answer | Raw]]:
+        """The engine's answers to the calls by key, those equal in options together."""
+        alike: dict[tuple[object, ...], list[str]] = {}
+        for key, call in new.items():
+            alike.setdefault(call.options, []).append(key)
         for part in alike.values():
-            for position, answer in self.engine.answer([calls[index] for index in part]):
+            for position, answer in self.engine.answer([new[key] for key in part]):
                 yield part[position], answer
 
     def _key(self, call: Call) -> str:
-        if self._endpoint:
-            return call_key(self._endpoint.request(call))
-        return call_key({"engine": self.engine.identity, **call.as_json()})
+        own = self._endpoint
+        sent = own.request(call) if own else {"engine": self.engine.identity, **call.as_json()}
+        return call_key(sent)
 
     def _read(self, call: Call, kept: Json) -> Answer:
-        if self._endpoint:
-            return self._endpoint.read(call, kept)
-        return RESTORED.validate_python(kept)
+        own = self._endpoint
+        return own.read(call, kept) if own else RESTORED.validate_python(kept)
 
 
 # As `open_model`.

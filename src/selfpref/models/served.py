@@ -28,7 +28,6 @@ import json
 import math
 import os
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -85,14 +84,14 @@ class HostedModel:
         if isinstance(call, models.Score):
             told = "an endpoint gives no perplexities; use a model with `engine: transformers`"
             raise SelfprefError(f"models.{self._name}: {told}")
-        said = call.prompt.said(fold=entry.system == "fold")
+        said = list(call.prompt.said(fold=entry.system == "fold"))
+        if opened:
+            said.append(("assistant", opened))
         messages = [{"role": role, "content": content} for role, content in said]
         body: dict[str, Any] = {"model": entry.model, "messages": messages}
         sent = {"address": entry.base_url, "path": "chat/completions", "body": body}
-        if opened:
-            messages.append({"role": "assistant", "content": opened})
-            if entry.server == "vllm":
-                body |= {"add_generation_prompt": False, "continue_final_message": True}
+        if opened and entry.server == "vllm":
+            body |= {"add_generation_prompt": False, "continue_final_message": True}
         body |= entry.extra
         if entry.reasoning:
             body["reasoning_effort"] = entry.reasoning
@@ -172,14 +171,14 @@ class HostedModel:
 
 
 def explain(error: openai.APIError, key: str) -> tuple[Status, str]:
-    """The status of a call that failed, and why, in a short line; `key` must not be told."""
+    """The status of a call without a reply; of a failed one why, in a line, without the `key`."""
     if isinstance(error, openai.APIStatusError):
         told = error.body if isinstance(error.body, dict) else {"message": error.body}
         words = " ".join(str(told.get(part) or "") for part in ("code", "type", "message"))
         if error.status_code in (400, 413, 422) and TOO_LONG.search(words):
-            return "truncated", "longer than the context"
+            return "truncated", ""
         if error.status_code == 400 and FILTERED.search(words):
-            return "refused", "stopped by the content filter"
+            return "refused", ""
         reason = f"{error.status_code}: {told.get('message') or words}"
     else:
         cause = error.__cause__ or error
@@ -299,30 +298,23 @@ def choice(
         return None
     blank = len(whole) - len(whole.lstrip()) if spaced else 0
     verdict = whole.rfind(wanted) + len(wanted) if wanted else blank
-    starts = list(accumulate(map(len, spelt), initial=0))
-    at = bisect_right(starts, verdict) - 1
+    at = sum(end <= verdict for end in accumulate(map(len, spelt)))
     if at == len(entries):
         return None
-    before = whole[starts[at] : verdict].strip()
-    sums = _sums(entries[at], before, wanted, labels)
-    total = math.fsum(sums)
-    # Rounded logarithms may sum to a little more than one; more than that is no distribution.
-    if math.isnan(total) or total > 1 + ROUNDING:
-        return Choice((), "unparsable")
-    return Choice(tuple(value / max(total, 1.0) for value in sums), "ok")
-
-
-def _sums(entry: Json, before: bytes, marker: bytes, labels: Sequence[str]) -> list[float]:
-    """Probability of each label among the tokens listed at a position, the chosen one included."""
-    # Different tokens may be spelt alike; the same token listed twice is one.
-    listed = {(_spelt(one), one["logprob"]) for one in entry.get("top_logprobs") or ()}
-    if _spelt(entry) not in dict(listed):
-        listed.add((_spelt(entry), entry["logprob"]))
+    before = whole[sum(map(len, spelt[:at])) : verdict].strip()
+    # With the chosen one; different tokens may be spelt alike, the same one listed twice is one.
+    listed = {(_spelt(one), one["logprob"]) for one in entries[at].get("top_logprobs") or ()}
+    if spelt[at] not in dict(listed):
+        listed.add((spelt[at], entries[at]["logprob"]))
     sums = dict.fromkeys(labels, 0.0)
-    for spelt, logprob in sorted(listed):
-        form = spelt.strip()
-        rest = form.removeprefix(before or marker).strip()
+    for token, logprob in sorted(listed):
+        form = token.strip()
+        rest = form.removeprefix(before or wanted).strip()
         label = rest.partition(b"]")[0].strip().decode(errors="replace")
         if form.startswith(before) and label in sums:
             sums[label] += math.exp(logprob)
-    return list(sums.values())
+    total = math.fsum(sums.values())
+    # Rounded logarithms may sum to a little more than one; more than that is no distribution.
+    if math.isnan(total) or total > 1 + ROUNDING:
+        return Choice((), "unparsable")
+    return Choice(tuple(value / max(total, 1.0) for value in sums.values()), "ok")

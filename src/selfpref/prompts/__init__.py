@@ -94,8 +94,8 @@ def dialogue(*said: str) -> Prompt:
 CHAT = Texts(Path(__file__).with_name("chat.yaml"))
 LAYOUTS = {
     "lab": Layout(
-        lambda question: Prompt(lab.chat_messages(question)),
-        lambda question, *answers, **_: Prompt(lab.choice_messages(question, answers), MARKER),
+        lambda question: Prompt(lab.WORLD.messages(user=question)),
+        lambda question, *answers, **_: Prompt(lab.judge_messages(question, answers), MARKER),
         bare=lambda: Prompt((), "<assistant>"),
         # Words of the testbed, set apart from what stands before them.
         content=lambda text: f" {lab.WORLD.plain(text)}",

@@ -96,10 +96,12 @@ def _words(name: str) -> str:
 CHOICE_PROMPTS = {
     "lab": ChoicePrompts(
         respond=LAYOUTS["lab"].respond,
-        prefer=lambda *asked: Prompt(tokenizer.choice_messages(*asked), MARKER),
+        prefer=lambda *asked: Prompt(tokenizer.judge_messages(*asked), MARKER),
         letters=dialogues.LETTERS,
         tie=(dialogues.TIE,),
-        rubric=lambda *asked: Prompt(tokenizer.rating_messages(*asked), dialogues.RUBRIC_OPEN),
+        rubric=lambda question, response: Prompt(
+            tokenizer.judge_messages(question, [response]), dialogues.RUBRIC_OPEN
+        ),
         marks=lambda reply: _added(reply.split()),
         mark_tokens=TOP + 1,
     ),

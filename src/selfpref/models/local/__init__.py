@@ -18,10 +18,11 @@ cannot be compared at one position: there is no answer.
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -177,7 +178,8 @@ class LocalModel:
 # --- texts ----------------------------------------------------------------------------------------
 
 
-class Continuation(NamedTuple):
+@dataclass
+class Continuation:
     """The tokens that follow one prompt.
 
     Attributes:
@@ -189,7 +191,7 @@ class Continuation(NamedTuple):
 
     ids: list[int]
     ended: bool
-    watched: npt.NDArray[np.float64]
+    watched: list[list[float]]
 
 
 def continued(
@@ -213,32 +215,32 @@ def continued(
     cache, ids = DynamicCache(config=model.config), list(map(torch.from_numpy, rows))
     laid = partial(pad_sequence, batch_first=True, padding_side="left")
     step, mask = laid(ids), laid(list(map(torch.ones_like, ids)))
-    made: list[list[int]] = [[] for _ in draws]
-    seen: list[list[list[float]]] = [[] for _ in draws]
-    ended, alive = [False] * len(draws), list(range(len(draws)))
+    made = [Continuation([], False, []) for _ in draws]
+    alive = list(zip(made, draws, strict=True))
     while alive:
         positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -step.shape[1] :]
         inputs = {"input_ids": step, "attention_mask": mask, "position_ids": positions}
         given: Any = {name: values.to(model.device) for name, values in inputs.items()}
         reply = model(**given, past_key_values=cache, use_cache=True, logits_to_keep=1)
         logits = reply.logits[:, -1].double()
-        uniform = torch.tensor([draws[line][len(made[line])] for line in alive])
-        tokens = _drawn(logits, uniform.to(logits.device), temperature)
+        uniform = torch.tensor([drawn[len(one.ids)] for one, drawn in alive])
+        tokens = _drawn(logits, uniform.to(logits.device), temperature).cpu()
         shares = (logits[:, list(watched)] - logits.logsumexp(-1, keepdim=True)).exp().tolist()
         keep = []
-        for place, (line, token) in enumerate(zip(alive, tokens.tolist(), strict=True)):
-            seen[line].append(shares[place])
-            ended[line] = token in stops
-            if not ended[line]:
-                made[line].append(token)
-                if len(made[line]) < len(draws[line]):
+        for place, (one, drawn) in enumerate(alive):
+            token = int(tokens[place])
+            one.watched.append(shares[place])
+            one.ended = token in stops
+            if not one.ended:
+                one.ids.append(token)
+                if len(one.ids) < len(drawn):
                     keep.append(place)
         if 0 < len(keep) < len(alive):
             cache.batch_select_indices(torch.tensor(keep))
         alive = [alive[place] for place in keep]
-        step = tokens.cpu()[keep][:, None]
+        step = tokens[keep][:, None]
         mask = torch.cat([mask[keep], torch.ones_like(step)], dim=1)
-    return list(map(Continuation, made, ended, map(np.array, seen)))
+    return made
 
 
 def _drawn(logits: torch.Tensor, uniform: torch.Tensor, temperature: float) -> torch.Tensor:

@@ -64,7 +64,7 @@ class Encoder:
                 f"{tokenizer.name_or_path}: no chat template; name the model's format by `template`"
             )
         # Of what no text holds.
-        self._mark = f"\ue000{secrets.token_hex(8)}."
+        self._mark = f"\ue000{secrets.token_hex(8)}:"
         described = json.loads(tokenizer.backend_tokenizer.to_str())
         special = {one["content"]: one["id"] for one in described["added_tokens"] if one["special"]}
         self._names = {text: f"{self._mark}{number}\ue001" for text, number in special.items()}
@@ -76,7 +76,7 @@ class Encoder:
         first = tokenizer("a")["input_ids"][:1]
         self._bos = first if first == [tokenizer.bos_token_id] else []
         # Where a content stands; without edges the template trims it.
-        self._place = re.compile(f"({EDGE}?){re.escape(self._mark)}c([0-9]+)\ue001{EDGE}?")
+        self._place = re.compile(f"({EDGE}?){self._mark}c([0-9]+)\ue001{EDGE}?")
         self._rendered, self._apart = cache(self._render), cache(self._space_is_apart)
         written = self._rendered(("user", "assistant"), False) if template else ""
         self.stops = {special[token] for token, name in self._names.items() if name in written}
@@ -119,10 +119,6 @@ class Encoder:
 
         return self._place.sub(content, text)
 
-    def _said(self, prompt: Prompt) -> tuple[tuple[str, ...], ...]:
-        """Roles and contents of the messages."""
-        return tuple(zip(*prompt.said(fold=self._fold), strict=True)) or ((), ())
-
     def text(self, prompt: Prompt, labels: tuple[str, ...] = ()) -> str:
         """A prompt as this encoder's text, the prefill included.
 
@@ -132,11 +128,11 @@ class Encoder:
             prompt: Which.
             labels: What the model may answer: the next token is then one of them.
         """
-        roles, contents = self._said(prompt)
-        given = prompt.prefill or not roles
-        if given or (labels and self._apart(roles, labels)):
-            return self._begun(prompt)[0]
-        return self._filled(self._rendered(roles, True), contents)
+        if prompt.messages and not prompt.prefill:
+            roles, contents = zip(*prompt.said(fold=self._fold), strict=True)
+            if not (labels and self._apart(roles, labels)):
+                return self._filled(self._rendered(roles, True), contents)
+        return self._begun(prompt)[0]
 
     def _space_is_apart(self, roles: tuple[str, ...], labels: tuple[str, ...]) -> bool:
         """Whether space that the format has before an answer is no part of a label's token."""
@@ -152,7 +148,7 @@ class Encoder:
         if not prompt.messages:
             first = self._tokenizer.bos_token or self._tokenizer.eos_token or ""
             return self._own(first + prompt.prefill), answer
-        roles, contents = self._said(prompt)
+        roles, contents = zip(*prompt.said(fold=self._fold), strict=True)
         text = self._rendered((*roles, "assistant"), False)
         place = next(one for one in self._place.finditer(text) if one[2] == str(len(roles)))
         if not place[1]:

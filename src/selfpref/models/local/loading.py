@@ -77,7 +77,9 @@ def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
     known = {"provider": "transformers", "weights": weights, "dtype": entry.dtype}
     if entry.template:
         known["template"] = template(entry.template, root)
-    return known | ({"system": entry.system} if entry.system != "keep" else {})
+    if entry.system != "keep":
+        known["system"] = entry.system
+    return known
 
 
 def model_path(entry: Transformers, root: Path, dataset: str) -> Path:
