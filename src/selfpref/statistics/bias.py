@@ -151,11 +151,9 @@ def names_of(*columns: pd.Series) -> list[str]:
     return sorted(set[str]().union(*(column.unique() for column in columns)))
 
 
-def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which verdicts have two candidates, `[rows]`."""
-    lists = pyarrow.Array.from_pandas(verdicts["candidates"], type=pyarrow.list_(pyarrow.string()))
-    found: npt.NDArray[np.bool_] = np.asarray(compute.list_value_length(lists)) == 2
-    return found
+def of_two(verdicts: pd.DataFrame) -> pd.Series:
+    """Which verdicts have two candidates."""
+    return verdicts["candidates"].map(len, na_action="ignore").eq(2)
 
 
 def both(column: pd.Series, kind: type[str] | type[float]) -> list[pd.Series]:
@@ -180,13 +178,12 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     """
     rows = verdicts[of_two(verdicts)].query("task == 'preference'")
     (one, two), (p, q) = both(rows["candidates"], str), both(rows["probabilities"], float)
-    swapped, ok = one > two, rows["status"].eq("ok")
-    hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
+    swapped, ok, choice = one > two, rows["status"].eq("ok"), rows["choice"]
     given, mass = p + q, rows["mass"].astype(float)
-    score = (p / given).where(given.notna(), hard)
+    score = (p / given).where(given.notna(), (1.0 + choice.eq(one) - choice.eq(two)) / 2)
     # What the two responses leave of the mass is the tie's.
     left = ((mass - given) / mass.where(mass.gt(0))).clip(0, 1)
-    tie = left.where(left.notna(), rows["choice"].eq(TIE).astype(float))
+    tie = left.fillna(choice.eq(TIE).astype(float))
     score, tie = score.mask(swapped, 1 - score).where(ok), tie.where(ok)
     presented = pd.Series("first", rows.index, dtype="str").mask(swapped, "second")
     return rows[["item_id", "judge", "repeat", "status"]].assign(
@@ -222,23 +219,23 @@ def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame
     single = verdict_scores(verdicts)
     pair, shares = [*PAIR, "judge"], ["score", "tie", "won"]
     orders = single.groupby([*pair, "presented"], dropna=False)[shares].mean(skipna=False)
-    orders["named"] = decide(orders["score"].to_numpy(float), threshold)
+    orders["named"] = decide(orders["score"], threshold)
     grouped = orders.groupby(pair)
     scores, named = grouped[shares].mean(skipna=False), grouped["named"]
     failed = single.query("status != 'ok'").groupby(pair)["status"].first()
     found = scores[["score"]].assign(
         says_tie=says_tie(scores),
-        disagrees=scores["score"].notna() & named.min().eq(0) & named.max().eq(1),
+        disagrees=(named.max(skipna=False) - named.min()).eq(1),
         status=failed.reindex(scores.index).fillna("ok"),
     )
     return found.reset_index()
 
 
-def decide(scores: Floats, threshold: float) -> Floats:
+def decide(scores: npt.ArrayLike, threshold: float) -> Floats:
     """1 for scores above `threshold`, 0 below 1 - `threshold`, 1/2 between; NaN stays NaN."""
-    return np.select(
-        [np.isnan(scores), scores > threshold, scores < 1 - threshold], [np.nan, 1.0, 0.0], 0.5
-    )
+    known = np.asarray(scores, dtype=float)
+    named = (1.0 + (known > threshold) - (known < 1 - threshold)) / 2
+    return np.where(np.isnan(known), np.nan, named)
 
 
 def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) -> Floats:
@@ -249,9 +246,9 @@ def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) 
         threshold: As in `decide`.
         judge_tie: The reading.
     """
-    found = decide(pairs["score"].to_numpy(float), threshold)
+    found = decide(pairs["score"], threshold)
     if column := TIED[judge_tie]:
-        found[pairs[column].to_numpy(dtype=bool)] = 0.5
+        found[pairs[column].astype(bool)] = 0.5
     return found
 
 
@@ -475,15 +472,14 @@ def demographic_parity_interval(
         chance: The share of a judge without preference: 1/2 for pairs.
     """
     share = share_interval(some_of(cells, "tp", "fp"), clusters, level)
-    value, lo, hi = ((end - chance) / (1 - chance) for end in share[:3])
-    return Interval(value, lo, hi, share.undefined)
+    ends = ((end - chance) / (1 - chance) for end in share[:3])
+    return Interval(*ends, share.undefined)
 
 
 def crossed(human: Floats, judge: Floats) -> Floats:
     """The cells of pairs, from each side's share for the own response: `[...]` to `[..., 4]`."""
-    human, judge = (np.stack([share, 1 - share], axis=-1) for share in (human, judge))
-    cells: Floats = human[..., :, None] * judge[..., None, :]
-    return cells.reshape(*cells.shape[:-2], 4)
+    cells = human * judge, human * (1 - judge), (1 - human) * judge, (1 - human) * (1 - judge)
+    return np.stack(cells, axis=-1)
 
 
 def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floats:
@@ -512,8 +508,8 @@ def cell_counts(cells: Floats) -> dict[str, float]:
 
 def whole_counts(frame: pd.DataFrame) -> pd.DataFrame:
     """Counts as integers, unless ties that count half have made them fractions."""
-    counts = [name for name in frame if name in {*CELLS, "margin"} or name.split("_")[0] == "n"]
-    whole = [name for name in counts if frame[name].mod(1).eq(0).all()]
+    counts = frame.filter(regex=rf"^({'|'.join(CELLS)}|margin|n|n_.*)$")
+    whole = counts.columns[counts.mod(1).eq(0).all()]
     return frame.astype(dict.fromkeys(whole, "int64"))
 
 
