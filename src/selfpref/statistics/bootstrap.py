@@ -406,7 +406,7 @@ def quotient(one: Interval, other: Interval) -> Interval:
 
 # What is left of a column, as a part of it, below which the other columns span it.
 SPANNED = 1e-10
-# How far the share of a column that a fit tells from the others may be from 1, by rounding.
+# How far the share of a column that the others do not span may be from 1, by rounding.
 ROUNDING = 1e-6
 # The determinant of sums of products below which there is no slope.
 SPREAD = 1e-9
@@ -439,6 +439,18 @@ def robust(value: float, slopes: Floats, clusters: Whole, rank: int, level: floa
     return student(value, float(np.sqrt(correction * (sums @ sums))), groups, level)
 
 
+def apart(inverse: Floats, columns: Floats) -> tuple[npt.NDArray[np.bool_], int]:
+    """Which columns the others do not span, and the rank.
+
+    Args:
+        inverse: The pseudo-inverse, `[columns, rows]`.
+        columns: `[rows, columns]`.
+    """
+    # Of each column the share that the others do not span; their sum is the rank.
+    share = np.einsum("kn,nk->k", inverse, columns)
+    return np.abs(share - 1) < ROUNDING, round(share.sum())
+
+
 def fit(
     y: Floats, design: pd.DataFrame, clusters: pd.Series, wanted: list[str], level: float
 ) -> dict[str, Interval]:
@@ -456,16 +468,12 @@ def fit(
     """
     found, x = dict.fromkeys(wanted, MISSING), design.to_numpy(float)
     codes, inverse = pd.factorize(clusters)[0], pinv(x)
-    residual = y - x @ (inverse @ y)
-    # Of each column the share that the others do not span; their sum is the rank.
-    apart = np.einsum("kn,nk->k", inverse, x)
+    residual, (known, rank) = y - x @ (inverse @ y), apart(inverse, x)
     for name in wanted:
         place = design.columns.get_loc(name)
         # x~ / x~'x~
         left, column = inverse[place], x[:, place]
-        known = abs(apart[place] - 1) < ROUNDING
-        if known and SPANNED * float(column @ column) * float(left @ left) < 1:
-            rank = round(apart.sum())
+        if known[place] and SPANNED * float(column @ column) * float(left @ left) < 1:
             found[name] = robust(float(left @ y), left * residual, codes, rank, level)
     return found
 

@@ -142,10 +142,7 @@ def told(row: Row, found: Interval, n: float, of: int, none: str = NOBODY) -> Ro
         none: Why there is no value, where there is none.
     """
     value, lo, hi, _ = found
-    if np.isnan(value):
-        n = 0
-    else:
-        none = ""
+    n, none = (0, none) if np.isnan(value) else (n, "")
     made = {"value": value, "lo": lo, "hi": hi, "n": n, "dropped": of - round(n), "reason": none}
     return row | made
 
@@ -214,6 +211,11 @@ class Judgments:
         """What rows add to the cells, `[rows, 4]`, ties as the settings say."""
         return bias.cell_weights(rows, self.settings.human_ties, self.settings.judge_ties)
 
+    def chance(self, own: pd.DataFrame) -> float:
+        """The mean of 1/k over a judge's own rows that it and the gold label decide."""
+        decided = self.cells(own).sum(axis=1) > 0
+        return float((1 / own["k"].astype(float))[decided].mean())
+
     def stacked(self, judge: str, variant: bias.Variant) -> tuple[Floats, pd.Series]:
         """`bias.stacked_cells` of a judge and those that it is held against."""
         use, left_out = self.settings, self.rows["judge"].isin(self.left_out.get(judge, ()))
@@ -247,15 +249,9 @@ def parity(cells: Floats, chance: float) -> Floats:
     return (ratio(bias.some_of(cells, "tp", "fp")) - chance) / (1 - chance)
 
 
-def chance(own: pd.DataFrame, used: pd.Series) -> float:
-    """The mean of 1/k over the used rows."""
-    return float((1 / own["k"].astype(float)[used]).mean())
-
-
 def _parity(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
-    cells = data.cells(own)
-    by_chance, level = chance(own, cells.sum(axis=1) > 0), data.bootstrap.level
-    found = bias.demographic_parity_interval(cells, own["cluster"], level, by_chance)
+    cells, level = data.cells(own), data.bootstrap.level
+    found = bias.demographic_parity_interval(cells, own["cluster"], level, data.chance(own))
     return told(data.row(judge, PARITY), found, cells.sum(), own["human"].count(), UNDECIDED)
 
 
@@ -281,9 +277,8 @@ def of_judges(data: Judgments) -> Iterator[Row]:
             yield from (told(data.row(judge, name), MISSING, 0, 0, none) for name in GOLD)
         else:
             labelled, cells = own.dropna(subset="human"), data.cells(own)
-            found = bias.equal_opportunity_interval(
-                cells, own["cluster"], data.bootstrap, judge, "eo"
-            )
+            of = cells, own["cluster"], data.bootstrap, judge
+            found = bias.equal_opportunity_interval(*of, "eo")
             yield _on_sides(data.row(judge, EO), found, cells[:, None], len(labelled))
             yield _parity(data, judge, own)
             for variant, name in EXCESS.items():
@@ -297,9 +292,8 @@ def of_judges(data: Judgments) -> Iterator[Row]:
             found = data.bootstrap.mean(gap, labelled["cluster"], judge, GAP, data.gold)
             yield told(data.row(judge, GAP), found, gap.count(), len(gap))
             for kind, human in KINDS.items():
-                rows = own[own["human"].eq(human)]
-                won = rows["win"].astype(float)
-                found = share_interval(won, rows["cluster"], data.bootstrap.level)
+                won = own.loc[own["human"].eq(human), "win"].astype(float)
+                found = share_interval(won, own["cluster"][won.index], data.bootstrap.level)
                 yield told(data.row(judge, kind), found, won.count(), len(won))
 
 
@@ -326,12 +320,12 @@ def own_text(rows: pd.DataFrame, held: pd.DataFrame, place: Row, level: float) -
         place: The row's key, without judge and statistic, and its unit.
         level: Coverage of the intervals.
     """
-    used, is_own = rows["y"].notna() & held.notna().all(axis=1), rows["own"].ne(0)
+    used = rows["y"].notna() & held.notna().all(axis=1)
     kept = rows[used]
     each = by_name(kept["own"], kept["judge"], "")
-    y = kept["y"].to_numpy(float)
-    found = fit(y, held[used].join(each), kept["cluster"], list(each), level)
-    for judge, mine in used[is_own].groupby(rows["judge"]):
+    y, design = kept["y"].to_numpy(float), held[used].join(each)
+    found = fit(y, design, kept["cluster"], [*each], level)
+    for judge, mine in used[rows["own"].ne(0)].groupby(rows["judge"]):
         n, row = int(mine.sum()), place | {"judge": judge, "statistic": "regression"}
         none = NOT_TOLD if n else "no row with a score and gold"
         yield told(row, found.get(judge, MISSING), n, len(mine), none)
@@ -468,10 +462,9 @@ def needed(data: Judgments) -> pd.DataFrame:
     for judge in data.judges:
         own, stacked = data.own(judge), data.stacked(judge, "own")
         mine = data.cells(own)[:, None], own["cluster"]
-        by_chance = chance(own, mine[0].sum(axis=(1, 2)) > 0)
         for statistic, (cells, clusters), formula in (
             (EO, mine, bias.equal_opportunity),
-            (PARITY, mine, partial(parity, chance=by_chance)),
+            (PARITY, mine, partial(parity, chance=data.chance(own))),
             ("excess", stacked, bias.excess),
         ):
             decided = cells[:, 0].sum(axis=1) > 0

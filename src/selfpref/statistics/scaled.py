@@ -48,6 +48,7 @@ from selfpref.statistics.bootstrap import (
     Floats,
     Interval,
     Whole,
+    apart,
     bounded,
     divided,
     robust,
@@ -228,18 +229,14 @@ def fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floa
     return scale, judged, divided(left, size)
 
 
-def _design_products(products: Products, design: Floats) -> Floats:
-    """Products of a model's derivatives, `[parameters, parameters]`, the gold label taken out."""
-    found: Floats = np.einsum("jka,jkl,jlb->ab", design, products.free, design, optimize=True)
-    return found
+def _normal(products: Products, design: Floats) -> tuple[Floats, Floats]:
+    """Products of a model's derivatives, the gold label taken out, and their inverse.
 
-
-def _is_told(square: Floats, place: int) -> bool:
-    """Whether the other columns do not span one, from their products."""
-    others = np.delete(np.arange(len(square)), place)
-    inverse = np.linalg.pinv(square[np.ix_(others, others)], rtol=SPANNED, hermitian=True)
-    spanned = square[place, others] @ inverse @ square[others, place]
-    return bool(square[place, place] - spanned > SPANNED * square[place, place])
+    Returns:
+        Each `[parameters, parameters]`.
+    """
+    square = np.einsum("jka,jkl,jlb->ab", design, products.free, design, optimize=True)
+    return square, np.linalg.pinv(square, rtol=SPANNED, hermitian=True)
 
 
 def _coefficient(
@@ -254,14 +251,13 @@ def _coefficient(
         value: The coefficient so far.
         level: Coverage of the interval.
     """
-    square = _design_products(products, design)
-    if not _is_told(square, -1):
+    square, inverse = _normal(products, design)
+    told, rank = apart(inverse, square)
+    if not told[-1]:
         return MISSING
-    inverse = np.linalg.pinv(square, rtol=SPANNED, hermitian=True)
     left = np.eye(fit.shape[1])[-1] - fit
     step = inverse @ np.einsum("jka,jkl,jl->a", design, products.free, left, optimize=True)
     slopes = products.along(design @ inverse[-1]) * products.along(left - design @ step)
-    rank = int(np.linalg.matrix_rank(square, rtol=SPANNED, hermitian=True))
     # Each judge has a slope for the gold label.
     rank += len(products.judges)
     return robust(value + float(step[-1]), slopes, products.prompt, rank, level)
@@ -308,9 +304,9 @@ def own_texts(
         return {}, none
     terms = np.eye(len(own))[:, None, :] * own[:, :, None]
     design = np.concatenate([_slopes(products, scale, judged), terms], axis=-1)
-    square = _design_products(products, design)
-    places = np.flatnonzero(own.any(axis=1)).tolist()
-    known = [place for place in places if _is_told(square, place - len(own))]
+    square, inverse = _normal(products, design)
+    is_told, _ = apart(inverse, square)
+    known = np.flatnonzero(own.any(axis=1) & is_told[-len(own) :])
 
     def statistics(totals: Floats) -> Floats:
         drawn, _, coefficients = fitted(totals, own, scale)
@@ -394,19 +390,17 @@ def permuted(placebo: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     for (dataset, model), part in placebo.groupby(["dataset", "model"]):
         cells = part.pivot(index="judge", columns="responder", values="effect")
         is_own = part["own"].astype(bool)
-        own, k = part.loc[is_own, "judge"], int(is_own.sum())
-        if k < 2:
+        own, columns = part.loc[is_own, "judge"], np.arange(cells.shape[1])
+        if (k := len(own)) < 2:
             continue
-        values = cells.loc[own].to_numpy(float)
-        if math.perm(values.shape[1], k) <= MOST:
-            places = np.array(list(permutations(range(values.shape[1]), k)))
+        if math.perm(len(columns), k) <= MOST:
+            places = np.array(list(permutations(columns, k)))
         else:
-            columns = np.tile(np.arange(values.shape[1]), (MOST, 1))
-            true = cells.columns.get_indexer(own)
-            places = np.concatenate([true[None], rng.permuted(columns, axis=1)[:, :k]])
-        means = values[np.arange(k), places].mean(axis=1)
+            drawn = rng.permuted(np.tile(columns, (MOST, 1)), axis=1)[:, :k]
+            places = np.vstack([cells.columns.get_indexer(own), drawn])
+        means = cells.loc[own].to_numpy(float)[np.arange(k), places].mean(axis=1)
         means = means[~np.isnan(means)]
-        itself, others = (part.loc[which, "effect"].mean() for which in (is_own, ~is_own))
+        others, itself = part["effect"].groupby(is_own).mean().reindex([False, True])
         p = float(np.mean(means >= itself - ROUNDING))
         rows.append((dataset, model, k, itself, others, p, len(means)))
     return pd.DataFrame(rows, columns=PERMUTED)
