@@ -97,7 +97,6 @@ of two votes on a pair, and I the regularised incomplete beta function,
 Where votes hardly agree, rho near 0, it always takes the better writer, and EO_m nears 1.
 """
 
-from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -129,7 +128,8 @@ Variant = Literal["own", "half-ties"]
 # By reading of a judge's tie, the column of the pairs that it ties beside those without a winner.
 TIED: dict[JudgeTie, str] = {"exact": "", "label-c": "says_tie", "orders-disagree": "disagrees"}
 PAIR = ["item_id", "first", "second"]
-PAIRS = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision"]
+READ = [*PAIR, "judge"]
+PAIRS = [*READ, "cluster", "human", "margin", "score", "decision"]
 PAIRS += ["says_tie", "disagrees", "status"]
 # What a column says for `first` and for `second` adds up to this.
 BOTH_SIDES = {"human": 1, "score": 1, "decision": 1, "vote": 1, "margin": 0}
@@ -187,8 +187,8 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     score, tie = score.mask(swapped, 1 - score).where(ok), tie.where(ok)
     presented = pd.Series("first", rows.index, dtype="str").mask(swapped, "second")
     return rows[["item_id", "judge", "repeat", "status"]].assign(
-        first=one.where(~swapped, two),
-        second=two.where(~swapped, one),
+        first=one.mask(swapped, two),
+        second=two.mask(swapped, one),
         presented=presented.where(rows["order_known"]),
         score=score,
         tie=tie,
@@ -198,8 +198,7 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 def says_tie(shares: pd.DataFrame) -> pd.Series:
     """Where the label for a tie is no less probable than either response, by `tie` and `won`."""
-    tie, won = shares["tie"], shares["won"]
-    return tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))
+    return shares.eval("tie > 0 and tie >= won and tie >= 1 - tie - won")
 
 
 def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
@@ -217,12 +216,11 @@ def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame
         False without a score; `status` is `ok` or that of the first verdict that failed.
     """
     single = verdict_scores(verdicts)
-    pair, shares = [*PAIR, "judge"], ["score", "tie", "won"]
-    orders = single.groupby([*pair, "presented"], dropna=False)[shares].mean(skipna=False)
-    orders["named"] = decide(orders["score"], threshold)
-    grouped = orders.groupby(pair)
-    scores, named = grouped[shares].mean(skipna=False), grouped["named"]
-    failed = single.query("status != 'ok'").groupby(pair)["status"].first()
+    shares = ["score", "tie", "won"]
+    orders = single.groupby([*READ, "presented"], dropna=False)[shares].mean(skipna=False)
+    named = pd.Series(decide(orders["score"], threshold), orders.index).groupby(READ)
+    scores = orders.groupby(READ).mean(skipna=False)
+    failed = single.query("status != 'ok'").groupby(READ)["status"].first()
     found = scores[["score"]].assign(
         says_tie=says_tie(scores),
         disagrees=(named.max(skipna=False) - named.min()).eq(1),
@@ -266,9 +264,9 @@ def oriented_votes(labels: pd.DataFrame) -> pd.DataFrame:
     # Without any vote the column would stay one of texts.
     vote = labels["label"].map({"a": 1.0, "b": 0.0, TIE: 0.5}).astype(float)
     return labels[["item_id", "annotator"]].assign(
-        first=one.where(~swapped, two),
-        second=two.where(~swapped, one),
-        vote=vote.where(~swapped, 1 - vote),
+        first=one.mask(swapped, two),
+        second=two.mask(swapped, one),
+        vote=vote.mask(swapped, 1 - vote),
     )
 
 
@@ -316,7 +314,7 @@ def judged_pairs(
     scores = judge_scores(verdicts, threshold).merge(human_votes(labels), on=PAIR, how="left")
     pairs = scores.merge(items[["item_id", "cluster"]], on="item_id")
     pairs["decision"] = judge_decisions(pairs, threshold, judge_tie)
-    return pairs[PAIRS].sort_values([*PAIR, "judge"], ignore_index=True)
+    return pairs[PAIRS].sort_values(READ, ignore_index=True)
 
 
 def turn(items: pd.DataFrame) -> pd.Series:
@@ -583,11 +581,11 @@ def stacked_cells(
         `[pairs, judges, 4]`, `judge` first, the others that enter by name; and the cluster of each
         pair.
     """
-    others = [name for name in names_of(rows["judge"]) if name != judge]
-    weights = pd.DataFrame(cell_weights(rows, human_ties, judge_ties))
-    few = too_few(weights.groupby(rows["judge"].to_numpy()).sum().reindex(others))
+    weights = pd.DataFrame(cell_weights(rows, human_ties, judge_ties), rows["judge"])
+    others = weights.groupby(level="judge").sum().drop(index=judge, errors="ignore")
     # Judges with enough decided pairs; all of them where none has.
-    judges = [judge, *([*compress(others, ~few)] or others)]
+    decisive = others[~too_few(others)]
+    judges = [judge, *(others if decisive.empty else decisive).index]
     rows = rows[rows["judge"].isin(judges)]
     number = rows.groupby(["item_id", "cluster", "opponent"]).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]

@@ -296,12 +296,10 @@ class ClusterBootstrap:
     def _bounded(self, value: float, drawn: Floats) -> Interval:
         """One statistic with the interval of its resamples, `[resamples]`."""
         defined = drawn[~np.isnan(drawn)]
-        undefined = 1 - len(defined) / len(drawn)
-        if np.isnan(value) or not len(defined):
-            return Interval(value, undefined=undefined)
-        tails = (1 - self.level) / 2, (1 + self.level) / 2
-        lo, hi = np.quantile(defined, tails).tolist()
-        return Interval(value, lo, hi, undefined)
+        bounds, tails = [np.nan] * 2, ((1 - self.level) / 2, (1 + self.level) / 2)
+        if len(defined) and not np.isnan(value):
+            bounds = np.quantile(defined, tails).tolist()
+        return Interval(value, *bounds, 1 - len(defined) / len(drawn))
 
 
 def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Floats]:

@@ -315,17 +315,20 @@ def own_text(rows: pd.DataFrame, held: pd.DataFrame, place: Row, level: float) -
     """B of each judge with own texts.
 
     Args:
-        rows: `judge, cluster, y, own` (1, 0; -1 where the other text of a pair is the own one).
-        held: The columns that are held; a row with a missing value is dropped.
+        rows: `judge, cluster, y, gold, own` (1, 0; -1 where the other text of a pair is the own
+            one); without a gold score they do not count.
+        held: The columns that are held beside the gold score.
         place: The row's key, without judge and statistic, and its unit.
         level: Coverage of the intervals.
     """
-    used = rows["y"].notna() & held.notna().all(axis=1)
+    rows = rows.dropna(subset="gold")
+    used, is_own = rows["y"].notna(), rows["own"].ne(0)
     kept = rows[used]
-    each = by_name(kept["own"], kept["judge"], "")
-    y, design = kept["y"].to_numpy(float), held[used].join(each)
-    found = fit(y, design, kept["cluster"], [*each], level)
-    for judge, mine in used[rows["own"].ne(0)].groupby(rows["judge"]):
+    own = by_name(kept["own"], kept["judge"], "")
+    gold = by_name(kept["gold"], kept["judge"], "gold to ")
+    design = held.loc[kept.index].join([gold, own])
+    found = fit(kept["y"].to_numpy(float), design, kept["cluster"], [*own], level)
+    for judge, mine in used[is_own].groupby(rows["judge"]):
         n, row = int(mine.sum()), place | {"judge": judge, "statistic": "regression"}
         none = NOT_TOLD if n else "no row with a score and gold"
         yield told(row, found.get(judge, MISSING), n, len(mine), none)
@@ -341,10 +344,10 @@ def regressions(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
     """
     pairs = pairs.dropna(subset="human", ignore_index=True)
     own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
-    rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
+    y, label = pairs["score"] - 0.5, pairs["human"] - 0.5
+    rows = pairs[["judge", "cluster"]].assign(y=y, gold=label, own=own)
     texts = bias.between(pairs).iloc[:, 1:].add_prefix("text of ")
-    held = texts.join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to "))
-    yield from own_text(rows, held, key_of(data.name, gold), data.settings.bootstrap.level)
+    yield from own_text(rows, texts, key_of(data.name, gold), data.settings.bootstrap.level)
 
 
 def of_ratings(rated: pd.DataFrame, gold: pd.Series, place: Row, level: float) -> Iterator[Row]:
@@ -357,11 +360,10 @@ def of_ratings(rated: pd.DataFrame, gold: pd.Series, place: Row, level: float) -
         level: Coverage of the intervals.
     """
     own = rated["judge"].eq(rated["responder"]).astype(float)
-    rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
+    rows = rated[["judge", "cluster"]].assign(y=rated["score"], gold=gold, own=own)
     severity = by_name(1.0, rated["judge"], "severity of ")
     texts = by_name(1.0, rated["responder"], "text of ").iloc[:, 1:]
-    held = severity.join(texts).join(by_name(gold, rated["judge"], "gold to "))
-    yield from own_text(rows[gold.notna()], held[gold.notna()], place, level)
+    yield from own_text(rows, severity.join(texts), place, level)
 
 
 BIASES = (0.05, 0.1, 0.2)

@@ -36,7 +36,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics import bias as formulas
-from selfpref.statistics.bias import CELLS, FEW, PAIR, names_of, pairs_with, too_few
+from selfpref.statistics.bias import CELLS, FEW, PAIR, READ, names_of, pairs_with, too_few
 from selfpref.statistics.bootstrap import (
     ClusterBootstrap,
     Floats,
@@ -166,7 +166,7 @@ class Judged:
         """`position_counts` of the judged pairs, with `cluster`."""
         # Pairs of turns that the settings leave out, and items without a cluster, do not count.
         counts = position_counts(self.tables["verdicts"], self.settings.threshold)
-        return counts.merge(self.pairs[[*PAIR, "judge", "cluster"]])
+        return counts.merge(self.pairs[[*READ, "cluster"]])
 
     @cached_property
     def reversing(self) -> list[str]:
@@ -258,11 +258,10 @@ def by_panel(data: Judged) -> Judged | None:
     votes = votes.dropna(subset="decision")
     if votes.empty:
         return None
-    labels = (votes["decision"] - 0.5).groupby([votes[name] for name in PAIR]).sum()
-    labels = np.sign(labels).map({1: "a", 0: TIE, -1: "b"}).reset_index(name="label")
-    voter = [*PAIR, "judge"]
+    margin = votes.assign(margin=votes["decision"] - 0.5).groupby(PAIR)["margin"].sum()
+    labels = np.sign(margin).map({1: "a", 0: TIE, -1: "b"}).reset_index(name="label")
     rows = formulas.verdict_scores(verdicts).reset_index(names="row").merge(labels, on=PAIR)
-    kept = rows.merge(votes[voter], "left_anti", on=voter)["row"]
+    kept = rows.merge(votes[READ], "left_anti", on=READ)["row"]
     labels = labels.rename(columns={"first": "responder_a", "second": "responder_b"})
     tables = {"labels": labels.assign(annotator=PANEL), "verdicts": verdicts.loc[kept]}
     return replace(data, name=f"{data.name} ({PANEL})", tables={**data.tables, **tables})
@@ -413,7 +412,7 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
         `read_second` (1 where it was judged with `first`, with `second` read first).
     """
     single = formulas.verdict_scores(verdicts).dropna(subset=["presented", "score"])
-    by_order = single.groupby([*PAIR, "judge", "presented"])["score"].mean().unstack()
+    by_order = single.groupby([*READ, "presented"])["score"].mean().unstack()
     # Outcome for the responder `first`: 1, 0, 1/2; NaN where that order was not judged.
     outcomes = formulas.decide(by_order.reindex(columns=["first", "second"]), threshold)
     read, apart = ~np.isnan(outcomes), np.abs(np.diff(outcomes)[:, 0])

@@ -154,7 +154,7 @@ def _without(products: Floats, column: Floats) -> Floats:
     """
     column = np.broadcast_to(column, products.shape[:-1])
     with_all = np.einsum("...ab,...b->...a", products, column)
-    share = divided(with_all, np.einsum("...a,...a->...", with_all, column)[..., None], 0.0)
+    share = divided(with_all, np.vecdot(with_all, column)[..., None], 0.0)
     left: Floats = products - with_all[..., :, None] * share[..., None, :]
     return left
 
@@ -192,8 +192,8 @@ def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
             found = _solved(
                 np.einsum("bj,bjkl->bkl", scale**2, left), np.einsum("bj,bjk->bk", scale, right)
             )
-            size = np.einsum("bjk,bk->bj", np.einsum("bjkl,bl->bjk", left, found), found)
-            towards = np.einsum("bjk,bk->bj", right, found)
+            size = np.einsum("bk,bjkl,bl->bj", found, left, found)
+            towards = np.vecdot(right, found[:, None])
             scale = np.divide(towards, size, out=scale.copy(), where=size > 0)
             # Scales that sum to 0, as of judges that always disagree, have no mean of 1: no fit.
             mean = scale.mean(axis=1, keepdims=True)
@@ -224,9 +224,8 @@ def fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floa
     scale, effects = _by_turns(_without(free, terms), start)
     judged = scale[..., None] * np.pad(effects, ((0, 0), (0, 2)))[:, None, :]
     with_term = np.einsum("bjkl,bjl->bjk", free, terms)
-    size = np.einsum("bjk,bjk->bj", with_term, terms)
-    left = with_term[..., -1] - np.einsum("bjk,bjk->bj", with_term, judged)
-    return scale, judged, divided(left, size)
+    left = with_term[..., -1] - np.vecdot(with_term, judged)
+    return scale, judged, divided(left, np.vecdot(with_term, terms))
 
 
 def _normal(products: Products, design: Floats) -> tuple[Floats, Floats]:
