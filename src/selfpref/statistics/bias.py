@@ -470,8 +470,8 @@ def demographic_parity_interval(
         chance: The share of a judge without preference: 1/2 for pairs.
     """
     share = share_interval(some_of(cells, "tp", "fp"), clusters, level)
-    ends = ((end - chance) / (1 - chance) for end in share[:3])
-    return Interval(*ends, share.undefined)
+    value, lo, hi = ((end - chance) / (1 - chance) for end in share[:3])
+    return Interval(value, lo, hi, share.undefined)
 
 
 def crossed(human: Floats, judge: Floats) -> Floats:

@@ -121,7 +121,6 @@ NOBODY = "no such set with a verdict"
 NOT_TOLD = "own text cannot be told from the responder"
 EXCESS: dict[bias.Variant, str] = {"own": "excess", "half-ties": "excess_half_ties"}
 EO, PARITY, GAP = "equal_opportunity", "demographic_parity", "gold_gap"
-GOLD = (EO, PARITY, *EXCESS.values(), GAP, *KINDS)
 
 
 def key_of(
@@ -274,7 +273,8 @@ def of_judges(data: Judgments) -> Iterator[Row]:
             yield _parity(data, judge, own.assign(human=1.0))
         elif own["human"].isna().all():
             none = "no label on a set with its own response"
-            yield from (told(data.row(judge, name), MISSING, 0, 0, none) for name in GOLD)
+            for name in (EO, PARITY, *EXCESS.values(), GAP, *KINDS):
+                yield told(data.row(judge, name), MISSING, 0, 0, none)
         else:
             labelled, cells = own.dropna(subset="human"), data.cells(own)
             of = cells, own["cluster"], data.bootstrap, judge
@@ -394,9 +394,8 @@ def influence(rows: Floats, statistic: Statistic) -> Floats:
     steps = np.eye(len(total)) * STEP * len(rows)
     ends = np.concatenate([total + steps, total - steps]).reshape(-1, *rows.shape[1:])
     up, down = statistic(ends).reshape(2, len(total), -1)[..., 0]
-    values = flat @ (up - down) / (2 * STEP)
-    centred: Floats = values - values.mean()
-    return centred
+    found: Floats = flat @ (up - down) / (2 * STEP)
+    return found
 
 
 def intraclass(values: Floats, clusters: pd.Series) -> float:

@@ -52,6 +52,7 @@ from selfpref.statistics.bootstrap import (
     bounded,
     divided,
     robust,
+    solved,
 )
 from selfpref.statistics.choices import NOT_TOLD, key_of, told
 from selfpref.statistics.judged import PLACE, Judged, Row, place_of
@@ -159,18 +160,6 @@ def _without(products: Floats, column: Floats) -> Floats:
     return left
 
 
-def _solved(left: Floats, right: Floats) -> Floats:
-    """The solutions of small systems, `[batch, k]`; NaN where one has no solution of its own."""
-    size = np.trace(left, axis1=1, axis2=2)[:, None] / left.shape[-1]
-    some = divided(left, size[..., None], 0.0)
-    lost = ~(np.abs(np.linalg.det(some)) > SPANNED)
-    some[lost] = np.eye(left.shape[-1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.linalg.solve(some, (right / size)[..., None])[..., 0]
-    found[lost] = np.nan
-    return found
-
-
 def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
     """Scales of the judges, and effects of the responders.
 
@@ -189,7 +178,7 @@ def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
         left, right, scale = every[todo], with_score[todo], scales[todo]
         for _ in range(TURNS):
             before = scale
-            found = _solved(
+            found = solved(
                 np.einsum("bj,bjkl->bkl", scale**2, left), np.einsum("bj,bjk->bk", scale, right)
             )
             size = np.einsum("bk,bjkl,bl->bj", found, left, found)

@@ -97,10 +97,9 @@ def kinds(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
 
 
 def _with_difference(totals: Floats) -> Floats:
-    """The mean of each kind, and that of both wrong minus that of both right."""
+    """The mean of each kind, and of the first, both wrong, minus the last, both right."""
     means = ratio(totals)
-    beyond = means[..., [KINDS.index(BOTH)]] - means[..., [KINDS.index(RIGHT)]]
-    return np.concatenate([means, beyond], axis=-1)
+    return np.concatenate([means, means[..., :1] - means[..., -1:]], axis=-1)
 
 
 def third_judge(
