@@ -121,7 +121,6 @@ from selfpref.statistics.bootstrap import (
 from selfpref.tables.schemas import TIE
 
 Turns = Literal["all", "first", "second"]
-Scale = Literal["log-perplexity", "perplexity"]
 JudgeTie = Literal["exact", "label-c", "orders-disagree"]
 Ties = Literal["drop", "half"]
 Variant = Literal["own", "half-ties"]
@@ -511,15 +510,6 @@ def whole_counts(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(whole, "int64"))
 
 
-def others_mean(bias: Floats) -> Floats:
-    """The mean EO of all judges but the first: `[..., judges]` to `[...]`.
-
-    Judges whose EO does not exist are left out; NaN where none is left.
-    """
-    others = bias[..., 1:]
-    return divided(np.nansum(others, axis=-1), (~np.isnan(others)).sum(axis=-1))
-
-
 def excess(cells: Floats) -> Floats:
     """The first judge's EO minus the mean of the others', and this mean.
 
@@ -530,8 +520,10 @@ def excess(cells: Floats) -> Floats:
         `[..., 2]`; NaN where one of the two does not exist.
     """
     bias = equal_opportunity(cells)
-    others = others_mean(bias)
-    return np.stack([bias[..., 0] - others, others], axis=-1)
+    others = bias[..., 1:]
+    # Judges whose EO does not exist are left out; NaN where none is left.
+    mean = divided(np.nansum(others, axis=-1), (~np.isnan(others)).sum(axis=-1))
+    return np.stack([bias[..., 0] - mean, mean], axis=-1)
 
 
 def excess_intervals(
@@ -560,9 +552,9 @@ def excess_intervals(
     )
     (others,) = alone or (others,)
     sums = cluster_sums(cells, clusters)
-    left = equal_opportunity(sums.sum(axis=0) - sums)
-    alike = float(np.nan_to_num(pearson(left[:, 0], others_mean(left))))
-    return difference(mine, others, max(alike, 0.0)), others
+    left = sums.sum(axis=0) - sums
+    alike = pearson(equal_opportunity(left[:, 0]), excess(left)[:, 1])
+    return difference(mine, others, max(float(np.nan_to_num(alike)), 0.0)), others
 
 
 def stacked_cells(

@@ -321,8 +321,9 @@ def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Fl
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = share + z**2 / (2 * size)
         half = z * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
-        lo, hi = ((middle + sign * half) / (1 + z**2 / size) for sign in (-1, 1))
-    return np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
+        ends = (middle + np.stack([-half, half])) / (1 + z**2 / size)
+    lo, hi = np.clip(ends, 0.0, 1.0)
+    return lo, hi
 
 
 def share_intervals(sums: Floats, level: float) -> list[Interval]:

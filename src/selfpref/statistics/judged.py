@@ -90,7 +90,7 @@ class Settings:
     turns: formulas.Turns = "all"
     bins: int = 8
     binning: Binning = "count"
-    scale: formulas.Scale = "log-perplexity"
+    scale: Literal["log-perplexity", "perplexity"] = "log-perplexity"
     panel: Sequence[str] = ()
 
 
@@ -227,10 +227,10 @@ class Judged:
         cells = self.cells(rows)
         found = formulas.equal_opportunity_interval(cells, rows["cluster"], self.bootstrap, *names)
         totals = cells.sum(axis=0)
-        made: Row = {"n_dropped": dropped(rows, cells), "few": bool(too_few(totals))}
-        made |= dict(zip(SIDES, formulas.human_sides(totals), strict=True))
-        made |= formulas.cell_counts(cells) | found.columns("eo")
-        return made | {"undefined": found.undefined}
+        made: Row = {"n_dropped": dropped(rows, cells), "undefined": found.undefined}
+        made |= {"few": bool(too_few(totals))} | found.columns("eo")
+        sides = formulas.human_sides(totals)
+        return made | formulas.cell_counts(cells) | dict(zip(SIDES, sides, strict=True))
 
 
 def place_of(dataset: str, judge: str, responder: str) -> Row:

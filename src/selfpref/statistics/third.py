@@ -31,7 +31,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, cluster_sums, ratio
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, ratio
 
 BOTH, ALIKE, OWN, RIGHT = "both wrong", "both wrong, alike", "own wrong", "both right"
 BEYOND = "wrong - right"
@@ -49,8 +49,8 @@ def scaled(marks: pd.DataFrame) -> pd.DataFrame:
         marks: `judge, task, score`, among others.
     """
     centred = marks["score"] - marks.groupby(["judge", "task"])["score"].transform("mean")
-    spread = centred.groupby(marks["judge"]).transform("std", ddof=0)
-    unit = centred.groupby(marks["judge"]).std(ddof=0).mean()
+    by_judge = centred.groupby(marks["judge"])
+    spread, unit = by_judge.transform("std", ddof=0), by_judge.std(ddof=0).mean()
     return marks.assign(score=(centred * unit / spread).where(spread.gt(0)))
 
 
@@ -126,13 +126,13 @@ def third_judge(
     found = []
     for scale in SCALES:
         every = brackets(marks if scale == SCALES[0] else scaled(marks), key)
-        every = every[every["judge"].isin(judges)]
-        for judge in ("all", *judges):
-            rows = every if judge == "all" else every[every["judge"].eq(judge)]
+        for judge, of in {"all": judges, **{one: [one] for one in judges}}.items():
+            rows = every[every["judge"].isin(of)]
             which = kinds(rows, margin)
             d = which.to_numpy(float)
-            sums = cluster_sums(np.stack([d * rows[["d"]].to_numpy(), d], -1), rows["cluster"])
-            told = bootstrap.of_sums(sums, _with_difference, "third judge", scale, judge)
+            values = np.stack([d * rows[["d"]].to_numpy(), d], axis=-1)
+            names = "third judge", scale, judge
+            told = bootstrap.estimates(values, rows["cluster"], _with_difference, *names)
             counts = {}
             for name in KINDS:
                 part = rows[which[name]]
