@@ -423,8 +423,7 @@ def equal_opportunity_interval(
     found = bootstrap.estimate(cells, clusters, equal_opportunity, *names)
     if enough(cells.sum(axis=0)):
         return found
-    agreed, against = agreement_intervals(cells, clusters, bootstrap.level)
-    return difference(agreed, against)
+    return difference(*agreement_intervals(cells, clusters, bootstrap.level))
 
 
 def enough(totals: Floats) -> bool:
@@ -553,8 +552,8 @@ def excess_intervals(
     (others,) = alone or (others,)
     sums = cluster_sums(cells, clusters)
     left = sums.sum(axis=0) - sums
-    alike = pearson(equal_opportunity(left[:, 0]), excess(left)[:, 1])
-    return difference(mine, others, max(float(np.nan_to_num(alike)), 0.0)), others
+    alike = float(np.nan_to_num(pearson(equal_opportunity(left[:, 0]), excess(left)[:, 1])))
+    return difference(mine, others, correlation=max(alike, 0.0)), others
 
 
 def stacked_cells(

@@ -170,11 +170,11 @@ def group_sums(
     number = rows.groupby(by, observed=True).ngroup().to_numpy()
     keys = rows[by].drop_duplicates().sort_values(by, ignore_index=True)
     cluster, names = pd.factorize(rows["cluster"], sort=True)
-    known = rows[value].notna().to_numpy() & (cluster >= 0)
-    values = rows[value].to_numpy(float)[known]
+    values = rows[value].to_numpy(float)
+    known = ~np.isnan(values) & (cluster >= 0)
+    parts = np.stack([values, np.ones_like(values)], axis=-1)
     sums = np.zeros((len(names), len(keys), 2))
-    place = cluster[known], number[known]
-    np.add.at(sums, place, np.stack([values, np.ones_like(values)], axis=-1))
+    np.add.at(sums, (cluster[known], number[known]), parts[known])
     return keys.astype(dict.fromkeys(by, "str")), sums
 
 
@@ -377,7 +377,7 @@ def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Int
     return found
 
 
-def difference(one: Interval, other: Interval, correlation: float = 0.0) -> Interval:
+def difference(one: Interval, other: Interval, *, correlation: float = 0.0) -> Interval:
     """Newcombe's interval of the first estimate minus the second, or Zou's of dependent ones."""
     value = one.value - other.value
     mine = np.subtract(one[1:3], one.value)

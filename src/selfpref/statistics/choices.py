@@ -142,8 +142,8 @@ def told(row: Row, found: Interval, n: float, of: int, none: str = NOBODY) -> Ro
     """
     value, lo, hi, _ = found
     n, none = (0, none) if np.isnan(value) else (n, "")
-    made = {"value": value, "lo": lo, "hi": hi, "n": n, "dropped": of - round(n), "reason": none}
-    return row | made
+    row = row | {"value": value, "lo": lo, "hi": hi, "n": n}
+    return row | {"dropped": of - round(n), "reason": none}
 
 
 def table(rows: Iterable[Row]) -> pd.DataFrame:

@@ -119,8 +119,7 @@ class Readings:
         """Why there is no fit, or nothing."""
         if not self.counts[:, -1].any():
             return UNVOTED
-        cells = len(self.judges) * len(self.responders)
-        if len(self.kind) > MOST_PAIRS or cells > MOST_CELLS:
+        if len(self.kind) > MOST_PAIRS or self.sizes[-1] > MOST_CELLS:
             return TOO_MANY
         return "" if self.cluster.any() else ONE_CLUSTER
 

@@ -345,13 +345,13 @@ def placebos(data: Judged) -> pd.DataFrame:
         term = np.zeros_like(products.own)
         term[place, column] = 1.0
         scale, judged, b = (part[0] for part in fitted(products.total[None], term, alike))
-        models = [(ONE, _slopes(products, alike), 0 * term, 0.0)]
+        models = {ONE: (_slopes(products, alike), 0 * term, 0.0)}
         if not np.isnan(judged).any():
             value = float(b[place])
-            models.append((EACH, _slopes(products, scale, judged), judged + value * term, value))
+            models[EACH] = _slopes(products, scale, judged), judged + value * term, value
         who = place_of(data.name, products.judges[place], products.responders[column])
         who["n"] = products.pairs[place, column]
-        for model, slopes, fit, value in models:
+        for model, (slopes, fit, value) in models.items():
             design = np.concatenate([slopes, term[..., None]], axis=-1)
             found = _coefficient(products, design, fit, value, level)
             if not np.isnan(found.value):

@@ -138,7 +138,7 @@ def third_judge(
                 part = rows[which[name]]
                 spread = part[["own", "other"]].stack().std(ddof=0)
                 counts[name] = [len(part), part["item_id"].nunique(), spread]
-            counts[BEYOND] = [*np.minimum(counts[BOTH], counts[RIGHT])[:2].astype(int), np.nan]
+            counts[BEYOND] = [*map(min, counts[BOTH][:2], counts[RIGHT][:2]), np.nan]
             for name, one in zip(counts, told, strict=True):
                 found.append((scale, judge, name, *one[:3], *counts[name]))
     return pd.DataFrame(found, columns=THIRD)
