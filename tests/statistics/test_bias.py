@@ -61,7 +61,7 @@ def test_an_excess_of_few_events_has_the_interval_of_a_difference(others):
     left = equal_opportunity(cells.sum(axis=0) - cells)
     alike = max(np.corrcoef(left[:, 0], left[:, 1:].mean(axis=1))[0, 1], 0)
     assert alike > 0.1
-    assert found == pytest.approx(difference(mine, mean, alike))
+    assert found == pytest.approx(difference(mine, mean, correlation=alike))
 
 
 def test_too_few_is_fewer_than_ten_on_one_human_side():

@@ -9,7 +9,7 @@ alone, in every picture, and the legend says why.
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count, cycle
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,7 +100,7 @@ def looks_of(
     >>> [*looks_of(pd.DataFrame({"series": ["people", "mine"]}), "series", None, joined=True)]
     ['people', 'mine']
     """
-    names = order(rows[series])
+    names = split(rows, series)
     known = given or LOOKS | looks({*names} - {*LOOKS})
     dash = {} if joined else {"dash": "none"}
     return {name: known[name]._replace(**dash) for name in given or names if name in names}
@@ -130,18 +130,15 @@ def long(rows: pd.DataFrame, values: Mapping[str, str], into: str = "series") ->
     return pd.concat(parts, ignore_index=True)
 
 
-def order(column: pd.Series) -> list[str]:
-    """The entries in the order of their first appearance; of a categorical, its own order."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return [*column.cat.remove_unused_categories().cat.categories]
-    return [*column.unique()]
-
-
 def split(rows: pd.DataFrame, column: str | None) -> dict[str, pd.DataFrame]:
-    """The rows of each entry of a column, in their order; all under '' without a column."""
+    """The rows of each entry of a column; all under '' without a column.
+
+    In the order of first appearance; of a categorical, in its own.
+    """
     if column is None:
         return {"": rows}
-    return {name: rows[rows[column].eq(name)] for name in order(rows[column])}
+    ranked = isinstance(rows[column].dtype, pd.CategoricalDtype)
+    return dict(iter(rows.groupby(column, sort=ranked, observed=True)))
 
 
 def empty(width: float, height: float) -> Figure:
@@ -176,9 +173,9 @@ def grid(
     figure = empty(width, sum(tallest) + 0.75)
     shape: dict[str, Any] = {"sharex": share_x, "sharey": share_y, "height_ratios": tallest}
     places = [*figure.subplots(len(tallest), columns, squeeze=False, **shape).flat]
-    panels = places[: len(heights)]
-    for spare in places[len(heights) :]:
-        spare.set_axis_off()
+    panels, spare = places[: len(heights)], places[len(heights) :]
+    for axes in spare:
+        axes.set_axis_off()
     for axes, name in zip(panels, heights, strict=True):
         axes.set_title(wrapped(str(name), (width - beside) / columns - 0.1))
     # Above a spare place the ticks of a shared axis are needed again.
@@ -254,9 +251,9 @@ def _places(rows: pd.DataFrame, row: str, group: str | None) -> dict[tuple[str, 
     keys = [
         (name, entry)
         for name, part in split(rows, group).items()
-        for entry in [*[""] * bool(group), *order(part[row])]
+        for entry in [*[""] * bool(group), *split(part, row)]
     ]
-    return dict(zip(keys, count(), strict=False))
+    return {key: place for place, key in enumerate(keys)}
 
 
 def _shifts(rows: pd.DataFrame, at: pd.Series, series: str, shown: list[str]) -> pd.Series:

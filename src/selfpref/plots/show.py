@@ -36,8 +36,10 @@ def called(names: Iterable[str]) -> list[str]:
 
 def readable(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with `called` names in the columns that hold names."""
-    named = {name: called(rows[name]) for name in COLUMNS if name in rows}
-    return rows.assign(**{name: pd.Series(of, rows.index, "str") for name, of in named.items()})
+    named = {
+        name: pd.Series(called(rows[name]), rows.index, "str") for name in COLUMNS if name in rows
+    }
+    return rows.assign(**named)
 
 
 def beyond(rows: pd.DataFrame, value: str = "", at: float = 0.0) -> tuple[int, int]:

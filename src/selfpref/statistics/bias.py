@@ -97,7 +97,6 @@ of two votes on a pair, and I the regularised incomplete beta function,
 Where votes hardly agree, rho near 0, it always takes the better writer, and EO_m nears 1.
 """
 
-from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -122,14 +121,14 @@ from selfpref.statistics.bootstrap import (
 from selfpref.tables.schemas import TIE
 
 Turns = Literal["all", "first", "second"]
-Scale = Literal["log-perplexity", "perplexity"]
 JudgeTie = Literal["exact", "label-c", "orders-disagree"]
 Ties = Literal["drop", "half"]
 Variant = Literal["own", "half-ties"]
 # By reading of a judge's tie, the column of the pairs that it ties beside those without a winner.
 TIED: dict[JudgeTie, str] = {"exact": "", "label-c": "says_tie", "orders-disagree": "disagrees"}
 PAIR = ["item_id", "first", "second"]
-PAIRS = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision"]
+READ = [*PAIR, "judge"]
+PAIRS = [*READ, "cluster", "human", "margin", "score", "decision"]
 PAIRS += ["says_tie", "disagrees", "status"]
 # What a column says for `first` and for `second` adds up to this.
 BOTH_SIDES = {"human": 1, "score": 1, "decision": 1, "vote": 1, "margin": 0}
@@ -151,11 +150,9 @@ def names_of(*columns: pd.Series) -> list[str]:
     return sorted(set[str]().union(*(column.unique() for column in columns)))
 
 
-def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which verdicts have two candidates, `[rows]`."""
-    lists = pyarrow.Array.from_pandas(verdicts["candidates"], type=pyarrow.list_(pyarrow.string()))
-    found: npt.NDArray[np.bool_] = np.asarray(compute.list_value_length(lists)) == 2
-    return found
+def of_two(verdicts: pd.DataFrame) -> pd.Series:
+    """Which verdicts have two candidates."""
+    return verdicts["candidates"].map(len, na_action="ignore").eq(2)
 
 
 def both(column: pd.Series, kind: type[str] | type[float]) -> list[pd.Series]:
@@ -180,18 +177,17 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     """
     rows = verdicts[of_two(verdicts)].query("task == 'preference'")
     (one, two), (p, q) = both(rows["candidates"], str), both(rows["probabilities"], float)
-    swapped, ok = one > two, rows["status"].eq("ok")
-    hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
+    swapped, ok, choice = one > two, rows["status"].eq("ok"), rows["choice"]
     given, mass = p + q, rows["mass"].astype(float)
-    score = (p / given).where(given.notna(), hard)
+    score = (p / given).where(given.notna(), (1.0 + choice.eq(one) - choice.eq(two)) / 2)
     # What the two responses leave of the mass is the tie's.
     left = ((mass - given) / mass.where(mass.gt(0))).clip(0, 1)
-    tie = left.where(left.notna(), rows["choice"].eq(TIE).astype(float))
+    tie = left.fillna(choice.eq(TIE).astype(float))
     score, tie = score.mask(swapped, 1 - score).where(ok), tie.where(ok)
     presented = pd.Series("first", rows.index, dtype="str").mask(swapped, "second")
     return rows[["item_id", "judge", "repeat", "status"]].assign(
-        first=one.where(~swapped, two),
-        second=two.where(~swapped, one),
+        first=one.mask(swapped, two),
+        second=two.mask(swapped, one),
         presented=presented.where(rows["order_known"]),
         score=score,
         tie=tie,
@@ -201,8 +197,7 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 def says_tie(shares: pd.DataFrame) -> pd.Series:
     """Where the label for a tie is no less probable than either response, by `tie` and `won`."""
-    tie, won = shares["tie"], shares["won"]
-    return tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))
+    return shares.eval("tie > 0 and tie >= won and tie >= 1 - tie - won")
 
 
 def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
@@ -220,25 +215,24 @@ def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame
         False without a score; `status` is `ok` or that of the first verdict that failed.
     """
     single = verdict_scores(verdicts)
-    pair, shares = [*PAIR, "judge"], ["score", "tie", "won"]
-    orders = single.groupby([*pair, "presented"], dropna=False)[shares].mean(skipna=False)
-    orders["named"] = decide(orders["score"].to_numpy(float), threshold)
-    grouped = orders.groupby(pair)
-    scores, named = grouped[shares].mean(skipna=False), grouped["named"]
-    failed = single.query("status != 'ok'").groupby(pair)["status"].first()
+    shares = ["score", "tie", "won"]
+    orders = single.groupby([*READ, "presented"], dropna=False)[shares].mean(skipna=False)
+    named = pd.Series(decide(orders["score"], threshold), orders.index).groupby(READ)
+    scores = orders.groupby(READ).mean(skipna=False)
+    failed = single.query("status != 'ok'").groupby(READ)["status"].first()
     found = scores[["score"]].assign(
         says_tie=says_tie(scores),
-        disagrees=scores["score"].notna() & named.min().eq(0) & named.max().eq(1),
+        disagrees=(named.max(skipna=False) - named.min()).eq(1),
         status=failed.reindex(scores.index).fillna("ok"),
     )
     return found.reset_index()
 
 
-def decide(scores: Floats, threshold: float) -> Floats:
+def decide(scores: npt.ArrayLike, threshold: float) -> Floats:
     """1 for scores above `threshold`, 0 below 1 - `threshold`, 1/2 between; NaN stays NaN."""
-    return np.select(
-        [np.isnan(scores), scores > threshold, scores < 1 - threshold], [np.nan, 1.0, 0.0], 0.5
-    )
+    known = np.asarray(scores, dtype=float)
+    named = (1.0 + (known > threshold) - (known < 1 - threshold)) / 2
+    return np.where(np.isnan(known), np.nan, named)
 
 
 def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) -> Floats:
@@ -249,9 +243,9 @@ def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) 
         threshold: As in `decide`.
         judge_tie: The reading.
     """
-    found = decide(pairs["score"].to_numpy(float), threshold)
+    found = decide(pairs["score"], threshold)
     if column := TIED[judge_tie]:
-        found[pairs[column].to_numpy(dtype=bool)] = 0.5
+        found[pairs[column].astype(bool)] = 0.5
     return found
 
 
@@ -269,9 +263,9 @@ def oriented_votes(labels: pd.DataFrame) -> pd.DataFrame:
     # Without any vote the column would stay one of texts.
     vote = labels["label"].map({"a": 1.0, "b": 0.0, TIE: 0.5}).astype(float)
     return labels[["item_id", "annotator"]].assign(
-        first=one.where(~swapped, two),
-        second=two.where(~swapped, one),
-        vote=vote.where(~swapped, 1 - vote),
+        first=one.mask(swapped, two),
+        second=two.mask(swapped, one),
+        vote=vote.mask(swapped, 1 - vote),
     )
 
 
@@ -319,7 +313,7 @@ def judged_pairs(
     scores = judge_scores(verdicts, threshold).merge(human_votes(labels), on=PAIR, how="left")
     pairs = scores.merge(items[["item_id", "cluster"]], on="item_id")
     pairs["decision"] = judge_decisions(pairs, threshold, judge_tie)
-    return pairs[PAIRS].sort_values([*PAIR, "judge"], ignore_index=True)
+    return pairs[PAIRS].sort_values(READ, ignore_index=True)
 
 
 def turn(items: pd.DataFrame) -> pd.Series:
@@ -429,8 +423,7 @@ def equal_opportunity_interval(
     found = bootstrap.estimate(cells, clusters, equal_opportunity, *names)
     if enough(cells.sum(axis=0)):
         return found
-    agreed, against = agreement_intervals(cells, clusters, bootstrap.level)
-    return difference(agreed, against)
+    return difference(*agreement_intervals(cells, clusters, bootstrap.level))
 
 
 def enough(totals: Floats) -> bool:
@@ -481,9 +474,8 @@ def demographic_parity_interval(
 
 def crossed(human: Floats, judge: Floats) -> Floats:
     """The cells of pairs, from each side's share for the own response: `[...]` to `[..., 4]`."""
-    human, judge = (np.stack([share, 1 - share], axis=-1) for share in (human, judge))
-    cells: Floats = human[..., :, None] * judge[..., None, :]
-    return cells.reshape(*cells.shape[:-2], 4)
+    cells = human * judge, human * (1 - judge), (1 - human) * judge, (1 - human) * (1 - judge)
+    return np.stack(cells, axis=-1)
 
 
 def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floats:
@@ -512,18 +504,9 @@ def cell_counts(cells: Floats) -> dict[str, float]:
 
 def whole_counts(frame: pd.DataFrame) -> pd.DataFrame:
     """Counts as integers, unless ties that count half have made them fractions."""
-    counts = [name for name in frame if name in {*CELLS, "margin"} or name.split("_")[0] == "n"]
-    whole = [name for name in counts if frame[name].mod(1).eq(0).all()]
+    counts = frame.filter(regex=rf"^({'|'.join(CELLS)}|margin|n|n_.*)$")
+    whole = counts.columns[counts.mod(1).eq(0).all()]
     return frame.astype(dict.fromkeys(whole, "int64"))
-
-
-def others_mean(bias: Floats) -> Floats:
-    """The mean EO of all judges but the first: `[..., judges]` to `[...]`.
-
-    Judges whose EO does not exist are left out; NaN where none is left.
-    """
-    others = bias[..., 1:]
-    return divided(np.nansum(others, axis=-1), (~np.isnan(others)).sum(axis=-1))
 
 
 def excess(cells: Floats) -> Floats:
@@ -536,8 +519,10 @@ def excess(cells: Floats) -> Floats:
         `[..., 2]`; NaN where one of the two does not exist.
     """
     bias = equal_opportunity(cells)
-    others = others_mean(bias)
-    return np.stack([bias[..., 0] - others, others], axis=-1)
+    others = bias[..., 1:]
+    # Judges whose EO does not exist are left out; NaN where none is left.
+    mean = divided(np.nansum(others, axis=-1), (~np.isnan(others)).sum(axis=-1))
+    return np.stack([bias[..., 0] - mean, mean], axis=-1)
 
 
 def excess_intervals(
@@ -566,9 +551,9 @@ def excess_intervals(
     )
     (others,) = alone or (others,)
     sums = cluster_sums(cells, clusters)
-    left = equal_opportunity(sums.sum(axis=0) - sums)
-    alike = float(np.nan_to_num(pearson(left[:, 0], others_mean(left))))
-    return difference(mine, others, max(alike, 0.0)), others
+    left = sums.sum(axis=0) - sums
+    alike = float(np.nan_to_num(pearson(equal_opportunity(left[:, 0]), excess(left)[:, 1])))
+    return difference(mine, others, correlation=max(alike, 0.0)), others
 
 
 def stacked_cells(
@@ -587,11 +572,11 @@ def stacked_cells(
         `[pairs, judges, 4]`, `judge` first, the others that enter by name; and the cluster of each
         pair.
     """
-    others = [name for name in names_of(rows["judge"]) if name != judge]
-    weights = pd.DataFrame(cell_weights(rows, human_ties, judge_ties))
-    few = too_few(weights.groupby(rows["judge"].to_numpy()).sum().reindex(others))
+    weights = pd.DataFrame(cell_weights(rows, human_ties, judge_ties), rows["judge"])
+    others = weights.groupby(level="judge").sum().drop(index=judge, errors="ignore")
     # Judges with enough decided pairs; all of them where none has.
-    judges = [judge, *([*compress(others, ~few)] or others)]
+    decisive = others[~too_few(others)]
+    judges = [judge, *(others if decisive.empty else decisive).index]
     rows = rows[rows["judge"].isin(judges)]
     number = rows.groupby(["item_id", "cluster", "opponent"]).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]

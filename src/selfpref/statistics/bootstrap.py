@@ -168,14 +168,14 @@ def group_sums(
         One row a group; sum and count of each cluster and group, `[clusters, groups, 2]`.
     """
     number = rows.groupby(by, observed=True).ngroup().to_numpy()
-    keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
+    keys = rows[by].drop_duplicates().sort_values(by, ignore_index=True)
     cluster, names = pd.factorize(rows["cluster"], sort=True)
-    known = rows[value].notna().to_numpy() & (cluster >= 0)
-    values = rows[value].to_numpy(float)[known]
+    values = rows[value].to_numpy(float)
+    known = ~np.isnan(values) & (cluster >= 0)
+    parts = np.stack([values, np.ones_like(values)], axis=-1)
     sums = np.zeros((len(names), len(keys), 2))
-    place = cluster[known], number[known]
-    np.add.at(sums, place, np.stack([values, np.ones_like(values)], axis=-1))
-    return keys.reset_index(drop=True).astype(dict.fromkeys(by, "str")), sums
+    np.add.at(sums, (cluster[known], number[known]), parts[known])
+    return keys.astype(dict.fromkeys(by, "str")), sums
 
 
 def _by_group(keys: pd.DataFrame, sums: Floats, name: str, found: list[Interval]) -> pd.DataFrame:
@@ -296,12 +296,10 @@ class ClusterBootstrap:
     def _bounded(self, value: float, drawn: Floats) -> Interval:
         """One statistic with the interval of its resamples, `[resamples]`."""
         defined = drawn[~np.isnan(drawn)]
-        undefined = 1 - len(defined) / len(drawn)
-        if np.isnan(value) or not len(defined):
-            return Interval(value, undefined=undefined)
-        tails = (1 - self.level) / 2, (1 + self.level) / 2
-        lo, hi = np.quantile(defined, tails).tolist()
-        return Interval(value, lo, hi, undefined)
+        lo, hi, tails = np.nan, np.nan, ((1 - self.level) / 2, (1 + self.level) / 2)
+        if len(defined) and not np.isnan(value):
+            lo, hi = np.quantile(defined, tails).tolist()
+        return Interval(value, lo, hi, 1 - len(defined) / len(drawn))
 
 
 def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -323,8 +321,9 @@ def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Fl
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = share + z**2 / (2 * size)
         half = z * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
-        lo, hi = ((middle + sign * half) / (1 + z**2 / size) for sign in (-1, 1))
-    return np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
+        ends = (middle + np.stack([-half, half])) / (1 + z**2 / size)
+    lo, hi = np.clip(ends, 0.0, 1.0)
+    return lo, hi
 
 
 def share_intervals(sums: Floats, level: float) -> list[Interval]:
@@ -378,16 +377,14 @@ def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Int
     return found
 
 
-def difference(one: Interval, other: Interval, correlation: float = 0.0) -> Interval:
+def difference(one: Interval, other: Interval, *, correlation: float = 0.0) -> Interval:
     """Newcombe's interval of the first estimate minus the second, or Zou's of dependent ones."""
     value = one.value - other.value
-
-    def apart(mine: float, theirs: float) -> float:
-        return float(np.sqrt(mine**2 + theirs**2 - 2 * correlation * mine * theirs))
-
-    below = apart(one.value - one.lo, other.hi - other.value)
-    above = apart(one.hi - one.value, other.value - other.lo)
-    return Interval(value, value - below, value + above, 0.0)
+    mine = np.subtract(one[1:3], one.value)
+    theirs = np.subtract(other.value, other[2:0:-1])
+    far = np.sqrt(mine**2 + theirs**2 - 2 * correlation * mine * theirs)
+    lo, hi = (value + np.array([-1, 1]) * far).tolist()
+    return Interval(value, lo, hi, 0.0)
 
 
 def quotient(one: Interval, other: Interval) -> Interval:
@@ -406,10 +403,8 @@ def quotient(one: Interval, other: Interval) -> Interval:
 
 # What is left of a column, as a part of it, below which the other columns span it.
 SPANNED = 1e-10
-# How far the share of a column that a fit tells from the others may be from 1, by rounding.
+# How far the share of a column that the others do not span may be from 1, by rounding.
 ROUNDING = 1e-6
-# The determinant of sums of products below which there is no slope.
-SPREAD = 1e-9
 
 
 def student(value: float, error: float, groups: int, level: float) -> Interval:
@@ -439,6 +434,18 @@ def robust(value: float, slopes: Floats, clusters: Whole, rank: int, level: floa
     return student(value, float(np.sqrt(correction * (sums @ sums))), groups, level)
 
 
+def apart(inverse: Floats, columns: Floats) -> tuple[npt.NDArray[np.bool_], int]:
+    """Which columns the others do not span, and the rank.
+
+    Args:
+        inverse: The pseudo-inverse, `[columns, rows]`.
+        columns: `[rows, columns]`.
+    """
+    # Of each column the share that the others do not span; their sum is the rank.
+    share = np.einsum("kn,nk->k", inverse, columns)
+    return np.abs(share - 1) < ROUNDING, round(share.sum())
+
+
 def fit(
     y: Floats, design: pd.DataFrame, clusters: pd.Series, wanted: list[str], level: float
 ) -> dict[str, Interval]:
@@ -456,17 +463,25 @@ def fit(
     """
     found, x = dict.fromkeys(wanted, MISSING), design.to_numpy(float)
     codes, inverse = pd.factorize(clusters)[0], pinv(x)
-    residual = y - x @ (inverse @ y)
-    # Of each column the share that the others do not span; their sum is the rank.
-    apart = np.einsum("kn,nk->k", inverse, x)
+    residual, (known, rank) = y - x @ (inverse @ y), apart(inverse, x)
     for name in wanted:
         place = design.columns.get_loc(name)
         # x~ / x~'x~
         left, column = inverse[place], x[:, place]
-        known = abs(apart[place] - 1) < ROUNDING
-        if known and SPANNED * float(column @ column) * float(left @ left) < 1:
-            rank = round(apart.sum())
+        if known[place] and SPANNED * float(column @ column) * float(left @ left) < 1:
             found[name] = robust(float(left @ y), left * residual, codes, rank, level)
+    return found
+
+
+def solved(left: Floats, right: Floats) -> Floats:
+    """The solutions of small systems, `[..., k]`; NaN where one has no solution of its own."""
+    size = np.trace(left, axis1=-2, axis2=-1)[..., None] / left.shape[-1]
+    some = divided(left, size[..., None], 0.0)
+    lost = ~(np.abs(np.linalg.det(some)) > SPANNED)
+    some[lost] = np.eye(left.shape[-1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.linalg.solve(some, (right / size)[..., None])[..., 0]
+    found[lost] = np.nan
     return found
 
 
@@ -481,14 +496,10 @@ def slope_of_sums(products: Floats) -> Floats:
         `[...]`; NaN where the columns before y span each other.
 
     >>> rows = np.array([[1.0, x, 3 - 2 * x] for x in (0, 1, 5)])
-    >>> float(slope_of_sums(rows.T @ rows))
+    >>> round(float(slope_of_sums(rows.T @ rows)), 9)
     -2.0
     """
-    spread, held = products[..., :-1, :-1], products[..., :-1, -1:]
-    known = np.abs(np.linalg.det(spread)) > SPREAD
-    found = np.full(products.shape[:-2], np.nan)
-    found[known] = np.linalg.solve(spread[known], held[known])[..., -1, 0]
-    return found
+    return solved(products[..., :-1, :-1], products[..., :-1, -1])[..., -1]
 
 
 def pearson(one: Floats, other: Floats) -> Floats:

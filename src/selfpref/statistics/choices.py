@@ -121,7 +121,6 @@ NOBODY = "no such set with a verdict"
 NOT_TOLD = "own text cannot be told from the responder"
 EXCESS: dict[bias.Variant, str] = {"own": "excess", "half-ties": "excess_half_ties"}
 EO, PARITY, GAP = "equal_opportunity", "demographic_parity", "gold_gap"
-GOLD = (EO, PARITY, *EXCESS.values(), GAP, *KINDS)
 
 
 def key_of(
@@ -142,12 +141,9 @@ def told(row: Row, found: Interval, n: float, of: int, none: str = NOBODY) -> Ro
         none: Why there is no value, where there is none.
     """
     value, lo, hi, _ = found
-    if np.isnan(value):
-        n = 0
-    else:
-        none = ""
-    made = {"value": value, "lo": lo, "hi": hi, "n": n, "dropped": of - round(n), "reason": none}
-    return row | made
+    n, none = (0, none) if np.isnan(value) else (n, "")
+    row = row | {"value": value, "lo": lo, "hi": hi, "n": n}
+    return row | {"dropped": of - round(n), "reason": none}
 
 
 def table(rows: Iterable[Row]) -> pd.DataFrame:
@@ -214,6 +210,11 @@ class Judgments:
         """What rows add to the cells, `[rows, 4]`, ties as the settings say."""
         return bias.cell_weights(rows, self.settings.human_ties, self.settings.judge_ties)
 
+    def chance(self, own: pd.DataFrame) -> float:
+        """The mean of 1/k over a judge's own rows that it and the gold label decide."""
+        decided = self.cells(own).sum(axis=1) > 0
+        return float((1 / own["k"].astype(float))[decided].mean())
+
     def stacked(self, judge: str, variant: bias.Variant) -> tuple[Floats, pd.Series]:
         """`bias.stacked_cells` of a judge and those that it is held against."""
         use, left_out = self.settings, self.rows["judge"].isin(self.left_out.get(judge, ()))
@@ -247,15 +248,9 @@ def parity(cells: Floats, chance: float) -> Floats:
     return (ratio(bias.some_of(cells, "tp", "fp")) - chance) / (1 - chance)
 
 
-def chance(own: pd.DataFrame, used: pd.Series) -> float:
-    """The mean of 1/k over the used rows."""
-    return float((1 / own["k"].astype(float)[used]).mean())
-
-
 def _parity(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
-    cells = data.cells(own)
-    by_chance, level = chance(own, cells.sum(axis=1) > 0), data.bootstrap.level
-    found = bias.demographic_parity_interval(cells, own["cluster"], level, by_chance)
+    cells, level = data.cells(own), data.bootstrap.level
+    found = bias.demographic_parity_interval(cells, own["cluster"], level, data.chance(own))
     return told(data.row(judge, PARITY), found, cells.sum(), own["human"].count(), UNDECIDED)
 
 
@@ -278,12 +273,12 @@ def of_judges(data: Judgments) -> Iterator[Row]:
             yield _parity(data, judge, own.assign(human=1.0))
         elif own["human"].isna().all():
             none = "no label on a set with its own response"
-            yield from (told(data.row(judge, name), MISSING, 0, 0, none) for name in GOLD)
+            for name in (EO, PARITY, *EXCESS.values(), GAP, *KINDS):
+                yield told(data.row(judge, name), MISSING, 0, 0, none)
         else:
             labelled, cells = own.dropna(subset="human"), data.cells(own)
-            found = bias.equal_opportunity_interval(
-                cells, own["cluster"], data.bootstrap, judge, "eo"
-            )
+            of = cells, own["cluster"], data.bootstrap, judge
+            found = bias.equal_opportunity_interval(*of, "eo")
             yield _on_sides(data.row(judge, EO), found, cells[:, None], len(labelled))
             yield _parity(data, judge, own)
             for variant, name in EXCESS.items():
@@ -297,9 +292,8 @@ def of_judges(data: Judgments) -> Iterator[Row]:
             found = data.bootstrap.mean(gap, labelled["cluster"], judge, GAP, data.gold)
             yield told(data.row(judge, GAP), found, gap.count(), len(gap))
             for kind, human in KINDS.items():
-                rows = own[own["human"].eq(human)]
-                won = rows["win"].astype(float)
-                found = share_interval(won, rows["cluster"], data.bootstrap.level)
+                won = own.loc[own["human"].eq(human), "win"].astype(float)
+                found = share_interval(won, own["cluster"][won.index], data.bootstrap.level)
                 yield told(data.row(judge, kind), found, won.count(), len(won))
 
 
@@ -321,16 +315,19 @@ def own_text(rows: pd.DataFrame, held: pd.DataFrame, place: Row, level: float) -
     """B of each judge with own texts.
 
     Args:
-        rows: `judge, cluster, y, own` (1, 0; -1 where the other text of a pair is the own one).
-        held: The columns that are held; a row with a missing value is dropped.
+        rows: `judge, cluster, y, gold, own` (1, 0; -1 where the other text of a pair is the own
+            one); without a gold score they do not count.
+        held: The columns that are held beside the gold score.
         place: The row's key, without judge and statistic, and its unit.
         level: Coverage of the intervals.
     """
-    used, is_own = rows["y"].notna() & held.notna().all(axis=1), rows["own"].ne(0)
+    rows = rows.dropna(subset="gold")
+    used, is_own = rows["y"].notna(), rows["own"].ne(0)
     kept = rows[used]
-    each = by_name(kept["own"], kept["judge"], "")
-    y = kept["y"].to_numpy(float)
-    found = fit(y, held[used].join(each), kept["cluster"], list(each), level)
+    own = by_name(kept["own"], kept["judge"], "")
+    gold = by_name(kept["gold"], kept["judge"], "gold to ")
+    design = held.loc[kept.index].join([gold, own])
+    found = fit(kept["y"].to_numpy(float), design, kept["cluster"], [*own], level)
     for judge, mine in used[is_own].groupby(rows["judge"]):
         n, row = int(mine.sum()), place | {"judge": judge, "statistic": "regression"}
         none = NOT_TOLD if n else "no row with a score and gold"
@@ -347,10 +344,10 @@ def regressions(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
     """
     pairs = pairs.dropna(subset="human", ignore_index=True)
     own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
-    rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
+    y, label = pairs["score"] - 0.5, pairs["human"] - 0.5
+    rows = pairs[["judge", "cluster"]].assign(y=y, gold=label, own=own)
     texts = bias.between(pairs).iloc[:, 1:].add_prefix("text of ")
-    held = texts.join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to "))
-    yield from own_text(rows, held, key_of(data.name, gold), data.settings.bootstrap.level)
+    yield from own_text(rows, texts, key_of(data.name, gold), data.settings.bootstrap.level)
 
 
 def of_ratings(rated: pd.DataFrame, gold: pd.Series, place: Row, level: float) -> Iterator[Row]:
@@ -363,11 +360,10 @@ def of_ratings(rated: pd.DataFrame, gold: pd.Series, place: Row, level: float) -
         level: Coverage of the intervals.
     """
     own = rated["judge"].eq(rated["responder"]).astype(float)
-    rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
+    rows = rated[["judge", "cluster"]].assign(y=rated["score"], gold=gold, own=own)
     severity = by_name(1.0, rated["judge"], "severity of ")
     texts = by_name(1.0, rated["responder"], "text of ").iloc[:, 1:]
-    held = severity.join(texts).join(by_name(gold, rated["judge"], "gold to "))
-    yield from own_text(rows[gold.notna()], held[gold.notna()], place, level)
+    yield from own_text(rows, severity.join(texts), place, level)
 
 
 BIASES = (0.05, 0.1, 0.2)
@@ -398,9 +394,8 @@ def influence(rows: Floats, statistic: Statistic) -> Floats:
     steps = np.eye(len(total)) * STEP * len(rows)
     ends = np.concatenate([total + steps, total - steps]).reshape(-1, *rows.shape[1:])
     up, down = statistic(ends).reshape(2, len(total), -1)[..., 0]
-    values = flat @ (up - down) / (2 * STEP)
-    centred: Floats = values - values.mean()
-    return centred
+    found: Floats = flat @ (up - down) / (2 * STEP)
+    return found
 
 
 def intraclass(values: Floats, clusters: pd.Series) -> float:
@@ -468,10 +463,9 @@ def needed(data: Judgments) -> pd.DataFrame:
     for judge in data.judges:
         own, stacked = data.own(judge), data.stacked(judge, "own")
         mine = data.cells(own)[:, None], own["cluster"]
-        by_chance = chance(own, mine[0].sum(axis=(1, 2)) > 0)
         for statistic, (cells, clusters), formula in (
             (EO, mine, bias.equal_opportunity),
-            (PARITY, mine, partial(parity, chance=by_chance)),
+            (PARITY, mine, partial(parity, chance=data.chance(own))),
             ("excess", stacked, bias.excess),
         ):
             decided = cells[:, 0].sum(axis=1) > 0

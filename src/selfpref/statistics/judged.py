@@ -36,11 +36,10 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics import bias as formulas
-from selfpref.statistics.bias import CELLS, FEW, PAIR, names_of, pairs_with, too_few
+from selfpref.statistics.bias import CELLS, FEW, PAIR, READ, names_of, pairs_with, too_few
 from selfpref.statistics.bootstrap import (
     ClusterBootstrap,
     Floats,
-    Statistic,
     bounded,
     group_shares,
     quotient,
@@ -91,7 +90,7 @@ class Settings:
     turns: formulas.Turns = "all"
     bins: int = 8
     binning: Binning = "count"
-    scale: formulas.Scale = "log-perplexity"
+    scale: Literal["log-perplexity", "perplexity"] = "log-perplexity"
     panel: Sequence[str] = ()
 
 
@@ -167,7 +166,7 @@ class Judged:
         """`position_counts` of the judged pairs, with `cluster`."""
         # Pairs of turns that the settings leave out, and items without a cluster, do not count.
         counts = position_counts(self.tables["verdicts"], self.settings.threshold)
-        return counts.merge(self.pairs[[*PAIR, "judge", "cluster"]])
+        return counts.merge(self.pairs[[*READ, "cluster"]])
 
     @cached_property
     def reversing(self) -> list[str]:
@@ -197,8 +196,7 @@ class Judged:
         On its own pairs that it decides and that have two votes or more: their number `n`, `status`
         (`ok`, or why there are no values), and where there are `AGAINST_VOTES` with bounds.
         """
-        every = {judge: against_votes(self, judge, judge) for judge in self.judges}
-        return {judge: _beyond(self, of, judge, "no preference") for judge, of in every.items()}
+        return {judge: _beyond(self, judge, judge, judge, "no preference") for judge in self.judges}
 
     def truth(self, metric: str) -> pd.Series:
         """A true score of the responses, by (item_id, responder); empty where there is none."""
@@ -229,10 +227,10 @@ class Judged:
         cells = self.cells(rows)
         found = formulas.equal_opportunity_interval(cells, rows["cluster"], self.bootstrap, *names)
         totals = cells.sum(axis=0)
-        made: Row = {"n_dropped": dropped(rows, cells), "few": bool(too_few(totals))}
-        made |= dict(zip(SIDES, formulas.human_sides(totals), strict=True))
-        made |= formulas.cell_counts(cells) | found.columns("eo")
-        return made | {"undefined": found.undefined}
+        made: Row = {"n_dropped": dropped(rows, cells), "undefined": found.undefined}
+        made |= {"few": bool(too_few(totals))} | found.columns("eo")
+        sides = formulas.human_sides(totals)
+        return made | formulas.cell_counts(cells) | dict(zip(SIDES, sides, strict=True))
 
 
 def place_of(dataset: str, judge: str, responder: str) -> Row:
@@ -255,29 +253,18 @@ def by_panel(data: Judged) -> Judged | None:
         Another data set, named `<data set> (panel)`, with the verdicts of all who did not vote;
         None where the panel votes on no pair.
     """
-    pairs = data.pairs
-    wrote = pairs["first"].eq(pairs["judge"]) | pairs["second"].eq(pairs["judge"])
-    voting = pairs["human"].isna() & pairs["decision"].notna() & ~wrote
-    votes = pairs[voting & pairs["judge"].isin(list(data.settings.panel))]
+    verdicts, members = data.tables["verdicts"], data.pairs["judge"].isin([*data.settings.panel])
+    votes = data.pairs[members].query("first != judge != second and human.isna()")
+    votes = votes.dropna(subset="decision")
     if votes.empty:
         return None
-    margin = votes.set_index(PAIR)["decision"].sub(0.5).groupby(level=PAIR).sum()
-    label = np.select([margin > 0, margin < 0], ["a", "b"], TIE)
-    keys = margin.index.set_names(["item_id", "responder_a", "responder_b"])
-    rows, voter = formulas.verdict_scores(data.tables["verdicts"]), [*PAIR, "judge"]
-    labelled = rows.set_index(PAIR).index.isin(margin.index)
-    voted = rows.set_index(voter).index.isin(votes.set_index(voter).index)
-    tables = {
-        "labels": keys.to_frame(index=False).assign(label=label, annotator=PANEL),
-        "verdicts": data.tables["verdicts"].loc[rows.index[labelled & ~voted]],
-    }
+    margin = votes.assign(margin=votes["decision"] - 0.5).groupby(PAIR)["margin"].sum()
+    labels = np.sign(margin).map({1: "a", 0: TIE, -1: "b"}).reset_index(name="label")
+    rows = formulas.verdict_scores(verdicts).reset_index(names="row").merge(labels, on=PAIR)
+    kept = rows.merge(votes[READ], "left_anti", on=READ)["row"]
+    labels = labels.rename(columns={"first": "responder_a", "second": "responder_b"})
+    tables = {"labels": labels.assign(annotator=PANEL), "verdicts": verdicts.loc[kept]}
     return replace(data, name=f"{data.name} ({PANEL})", tables={**data.tables, **tables})
-
-
-def _two_votes(data: Judged, rows: pd.DataFrame, responder: str) -> pd.DataFrame:
-    """The rows, turned to a responder, that have two votes or more, each with its votes' cells."""
-    votes = formulas.vote_cells(data.votes(responder), OPPOSED, data.settings.human_ties)
-    return rows.merge(votes, on=OPPOSED)
 
 
 def against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.Series]:
@@ -285,29 +272,33 @@ def against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.
 
     Args:
         data: The data set.
-        judge: Whose verdicts; pairs that it decides and that have two votes or more enter.
+        judge: Whose verdicts; pairs that it decides and that have two votes or more enter. Of
+            `MAJORITY` all that have them.
         responder: Whose responses.
 
     Returns:
-        `[pairs, 2, 4]`, and the cluster of each pair.
+        `[pairs, 2, 4]`, of `MAJORITY` another person's alone, `[pairs, 4]`; and the cluster of each
+        pair.
     """
-    rows = data.turned(judge, responder)
-    tied = rows["decision"].eq(0.5) & (data.settings.judge_ties == "drop")
-    pairs = _two_votes(data, rows[rows["decision"].notna() & ~tied], responder)
-    return formulas.against_votes(pairs), pairs["cluster"]
+    use, votes = data.settings, data.votes(responder)
+    if judge == MAJORITY:
+        rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
+    else:
+        rows = data.turned(judge, responder).dropna(subset="decision")
+        rows = rows[rows["decision"].ne(0.5) | (use.judge_ties == "half")]
+    pairs = rows.merge(formulas.vote_cells(votes, OPPOSED, use.human_ties), on=OPPOSED)
+    cells = pairs[CELLS].to_numpy(float) if judge == MAJORITY else formulas.against_votes(pairs)
+    return cells, pairs["cluster"]
 
 
-def _beyond(
-    data: Judged,
-    votes: tuple[Floats, pd.Series],
-    *names: str,
-    formula: Statistic = formulas.beyond_no_preference,
-) -> Row:
-    """As `Judged.no_preference` has it, of cells and clusters; another person's come first."""
-    cells, clusters = votes
+def _beyond(data: Judged, judge: str, responder: str, *names: str) -> Row:
+    """As `Judged.no_preference` has it, towards any responder and with any stream."""
+    cells, clusters = against_votes(data, judge, responder)
     made: Row = {"n": len(cells), "status": "ok"}
+    # Another person's cells come first.
     if too_few(cells.sum(axis=0).reshape(-1, 4)[0]):
         return made | {"status": f"fewer than {FEW} pairs on one side have two votes"}
+    formula = formulas.beyond_majority if judge == MAJORITY else formulas.beyond_no_preference
     found = data.bootstrap.estimates(cells, clusters, formula, *names)
     for name, one in zip(AGAINST_VOTES, found, strict=True):
         made |= one.columns(name)
@@ -325,39 +316,33 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
         with own responses, `own_minus`: what it is beyond a person towards its own responses minus
         the same towards this responder's.
     """
-    found = []
+    rows = []
     for data in sets:
         for responder, judge in product(data.responders, (*data.readers, MAJORITY)):
-            names = judge, responder, "in place"
-            place = place_of(data.name, judge, responder)
-            if judge == MAJORITY:
-                rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
-                pairs = _two_votes(data, rows, responder)
-                person = pairs[CELLS].to_numpy(float), pairs["cluster"]
-                row = _beyond(data, person, *names, formula=formulas.beyond_majority)
-            elif data.turned(judge, responder).empty:
+            if judge != MAJORITY and data.turned(judge, responder).empty:
                 continue
-            else:
-                row = _beyond(data, against_votes(data, judge, responder), *names)
-                if judge in data.judges and judge != responder and row["status"] == "ok":
-                    row |= _own_minus(data, judge, responder)
-            found.append(place | row)
-    return pd.DataFrame(found, columns=IN_PLACE)
+            row = _beyond(data, judge, responder, judge, responder, "in place")
+            if judge in data.judges and judge != responder and row["status"] == "ok":
+                row |= _own_minus(data, judge, responder)
+            rows.append(place_of(data.name, judge, responder) | row)
+    return pd.DataFrame(rows, columns=IN_PLACE)
 
 
 def _own_minus(data: Judged, judge: str, responder: str) -> dict[str, float]:
     """What a judge is beyond a person towards itself minus that towards another responder."""
-    own, other = (against_votes(data, judge, of) for of in (judge, responder))
-    sides = np.zeros((len(own[0]) + len(other[0]), 2, 2, 4))
-    sides[: len(own[0]), 0], sides[len(own[0]) :, 1] = own[0], other[0]
+    cells, clusters = zip(
+        *(against_votes(data, judge, of) for of in (judge, responder)), strict=True
+    )
+    side = np.repeat(np.eye(2), [*map(len, cells)], axis=0)
+    values = np.concatenate(cells)[:, None] * side[..., None, None]
 
     def minus(totals: Floats) -> Floats:
         beyond = formulas.beyond_no_preference(totals)[..., -1]
         return beyond[..., 0] - beyond[..., 1]
 
-    clusters = pd.concat([own[1], other[1]])
     names = judge, responder, "own minus"
-    return data.bootstrap.estimate(sides, clusters, minus, *names).columns("own_minus")
+    found = data.bootstrap.estimate(values, pd.concat(clusters), minus, *names)
+    return found.columns("own_minus")
 
 
 def bias(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -427,25 +412,23 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
         `read_second` (1 where it was judged with `first`, with `second` read first).
     """
     single = formulas.verdict_scores(verdicts).dropna(subset=["presented", "score"])
-    by_order = single.groupby([*PAIR, "judge", "presented"])["score"].mean().unstack()
-    wide = by_order.reindex(columns=["first", "second"])
+    by_order = single.groupby([*READ, "presented"])["score"].mean().unstack()
     # Outcome for the responder `first`: 1, 0, 1/2; NaN where that order was not judged.
-    one, two = (formulas.decide(wide[name].to_numpy(float), threshold) for name in wide)
-    read_first, read_second = ~np.isnan(one), ~np.isnan(two)
-    both = read_first & read_second
+    outcomes = formulas.decide(by_order.reindex(columns=["first", "second"]), threshold)
+    read, apart = ~np.isnan(outcomes), np.abs(np.diff(outcomes)[:, 0])
     counts = {
-        "chose_first": np.add(one == 1, two == 0, dtype=int),
-        "decided": np.add(np.isin(one, (0, 1)), np.isin(two, (0, 1)), dtype=int),
-        "flipped": both & (one != two),
-        "reversed": np.abs(one - two) == 1,
-        "both_orders": both,
-        "read_first": read_first,
-        "read_second": read_second,
+        "chose_first": (outcomes == [1, 0]).sum(axis=1),
+        "decided": np.isin(outcomes, (0, 1)).sum(axis=1),
+        "flipped": apart > 0,
+        "reversed": apart == 1,
+        "both_orders": read.all(axis=1),
+        "read_first": read[:, 0],
+        "read_second": read[:, 1],
     }
-    return pd.DataFrame(counts, index=wide.index).astype(int).reset_index()
+    return pd.DataFrame(counts, index=by_order.index).astype(int).reset_index()
 
 
-def one_place(counts: pd.DataFrame, judge: str) -> float:
+def one_place(counts: pd.DataFrame) -> float:
     """Share of verdicts, 0.5..1, with a judge's own response where it mostly stood.
 
     Opponent by opponent: 0.5 where each was read as often before it as after it, 1 where always in
@@ -453,12 +436,9 @@ def one_place(counts: pd.DataFrame, judge: str) -> float:
 
     Args:
         counts: Rows of `position_counts` with its own response.
-        judge: Whose.
     """
-    own, first, second = counts["first"].eq(judge), counts["read_first"], counts["read_second"]
-    places = {"before": first.where(own, second), "after": second.where(own, first)}
-    by = pd.DataFrame(places).groupby(counts["second"].where(own, counts["first"])).sum()
-    return float(by.max(axis=1).sum() / by.to_numpy().sum())
+    read = counts.groupby(["first", "second"])[["read_first", "read_second"]].sum()
+    return float(read.max(axis=1).sum() / read.to_numpy().sum())
 
 
 def position(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -479,7 +459,7 @@ def position(sets: Iterable[Judged]) -> pd.DataFrame:
                 row: Row = {"dataset": data.name, "judge": judge, "pairs": scope}
                 row |= {"n_decided": part["decided"].sum(), "n_both": part["both_orders"].sum()}
                 if scope == "own":
-                    row["one_place"] = one_place(part, judge)
+                    row["one_place"] = one_place(part)
                 for name, columns in RATES.items():
                     found = share_interval(part[columns], part["cluster"], data.bootstrap.level)
                     row |= found.columns(name)

@@ -33,6 +33,7 @@ interval is E -+ t(G - 1) sqrt(d' V d) (delta method).
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -118,8 +119,7 @@ class Readings:
         """Why there is no fit, or nothing."""
         if not self.counts[:, -1].any():
             return UNVOTED
-        cells = len(self.judges) * len(self.responders)
-        if len(self.kind) > MOST_PAIRS or cells > MOST_CELLS:
+        if len(self.kind) > MOST_PAIRS or self.sizes[-1] > MOST_CELLS:
             return TOO_MANY
         return "" if self.cluster.any() else ONE_CLUSTER
 
@@ -137,11 +137,16 @@ class Readings:
         ties, some = answered[..., 1].sum(axis=1) > 0, answered.sum(axis=(1, 2)) > 0
         return np.concatenate([np.ones(r - 1, dtype=bool), some, placed, ties, own.ravel()])
 
+    @property
+    def sizes(self) -> list[int]:
+        """How many there are of the parameters r, lambda, pi, log t and b."""
+        j, r = len(self.judges), len(self.responders)
+        return [r - 1, j + 1, j, j + 1, j * r]
+
     def split(self, theta: Floats) -> list[Floats]:
         """The parameters r, lambda, pi, log t and b `[judges, responders]` of a vector of all."""
-        j, r = len(self.judges), len(self.responders)
-        parts = np.split(theta, np.cumsum([r - 1, j + 1, j, j + 1]))
-        return [*parts[:4], parts[4].reshape(j, r)]
+        *parts, terms = np.split(theta, np.cumsum(self.sizes[:-1]))
+        return [*parts, terms.reshape(-1, len(self.responders))]
 
     def probabilities(self, theta: Floats) -> Floats:
         """P of each answer, and its derivatives by x and by log t, relative to P.
@@ -246,7 +251,7 @@ class Fitted:
     def effect(self, judge: int, responder: int, level: float) -> Interval:
         """What a judge's term for a responder's texts adds to the probability of choosing them."""
         of, theta = self.readings, self.theta.copy()
-        place = len(theta) - (len(of.judges) - judge) * len(of.responders) + responder
+        place = sum(of.sizes[:-1]) + judge * len(of.responders) + responder
         _, weights = of.posterior(np.log(of.probabilities(theta)[0]))
         answers = of.expected(weights, of.of_text(responder))[:, judge].sum(axis=2)
         first, without = of.sides[:, responder, None, None] > 0, np.arange(len(theta)) != place
@@ -270,10 +275,8 @@ class Fitted:
 
 def fit(readings: Readings) -> Fitted | None:
     """The most likely parameters; None where the search does not settle."""
-    j, r = len(readings.judges), len(readings.responders)
     free, every = readings.free, np.arange(len(readings.kind))
-    sizes = r - 1, j + 1, j, j + 1, j * r
-    theta = np.repeat([0.0, 1.0, 0.0, np.log(WIDTH), 0.0], sizes)
+    theta = np.repeat([0.0, 1.0, 0.0, np.log(WIDTH), 0.0], readings.sizes)
 
     def full(values: Floats) -> Floats:
         made = theta.copy()
@@ -312,10 +315,10 @@ def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
     fitted = None if readings.reason else fit(readings)
     read = readings.counts[:, :-1].sum(axis=(2, 3)) > 0
     rows, cells = [], []
-    for place in np.ndindex(len(readings.judges), len(readings.responders)):
-        judge, responder = readings.judges[place[0]], readings.responders[place[1]]
-        n = int(read[readings.of_text(place[1]), place[0]].sum())
-        found = fitted.effect(place[0], place[1], level) if fitted and n else MISSING
+    places = product(enumerate(readings.judges), enumerate(readings.responders))
+    for (reader, judge), (text, responder) in places:
+        n = int(read[readings.of_text(text), reader].sum())
+        found = fitted.effect(reader, text, level) if fitted and n else MISSING
         if judge == responder:
             row = key_of(data.name, HUMAN, judge=judge, statistic=STATISTIC)
             rows.append(told(row, found, n, n, readings.reason or NOT_TOLD))

@@ -48,9 +48,11 @@ from selfpref.statistics.bootstrap import (
     Floats,
     Interval,
     Whole,
+    apart,
     bounded,
     divided,
     robust,
+    solved,
 )
 from selfpref.statistics.choices import NOT_TOLD, key_of, told
 from selfpref.statistics.judged import PLACE, Judged, Row, place_of
@@ -153,21 +155,9 @@ def _without(products: Floats, column: Floats) -> Floats:
     """
     column = np.broadcast_to(column, products.shape[:-1])
     with_all = np.einsum("...ab,...b->...a", products, column)
-    share = divided(with_all, np.einsum("...a,...a->...", with_all, column)[..., None], 0.0)
+    share = divided(with_all, np.vecdot(with_all, column)[..., None], 0.0)
     left: Floats = products - with_all[..., :, None] * share[..., None, :]
     return left
-
-
-def _solved(left: Floats, right: Floats) -> Floats:
-    """The solutions of small systems, `[batch, k]`; NaN where one has no solution of its own."""
-    size = np.trace(left, axis1=1, axis2=2)[:, None] / left.shape[-1]
-    some = divided(left, size[..., None], 0.0)
-    lost = ~(np.abs(np.linalg.det(some)) > SPANNED)
-    some[lost] = np.eye(left.shape[-1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.linalg.solve(some, (right / size)[..., None])[..., 0]
-    found[lost] = np.nan
-    return found
 
 
 def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
@@ -188,11 +178,11 @@ def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
         left, right, scale = every[todo], with_score[todo], scales[todo]
         for _ in range(TURNS):
             before = scale
-            found = _solved(
+            found = solved(
                 np.einsum("bj,bjkl->bkl", scale**2, left), np.einsum("bj,bjk->bk", scale, right)
             )
-            size = np.einsum("bjk,bk->bj", np.einsum("bjkl,bl->bjk", left, found), found)
-            towards = np.einsum("bjk,bk->bj", right, found)
+            size = np.einsum("bk,bjkl,bl->bj", found, left, found)
+            towards = np.vecdot(right, found[:, None])
             scale = np.divide(towards, size, out=scale.copy(), where=size > 0)
             # Scales that sum to 0, as of judges that always disagree, have no mean of 1: no fit.
             mean = scale.mean(axis=1, keepdims=True)
@@ -223,23 +213,18 @@ def fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floa
     scale, effects = _by_turns(_without(free, terms), start)
     judged = scale[..., None] * np.pad(effects, ((0, 0), (0, 2)))[:, None, :]
     with_term = np.einsum("bjkl,bjl->bjk", free, terms)
-    size = np.einsum("bjk,bjk->bj", with_term, terms)
-    left = with_term[..., -1] - np.einsum("bjk,bjk->bj", with_term, judged)
-    return scale, judged, divided(left, size)
+    left = with_term[..., -1] - np.vecdot(with_term, judged)
+    return scale, judged, divided(left, np.vecdot(with_term, terms))
 
 
-def _design_products(products: Products, design: Floats) -> Floats:
-    """Products of a model's derivatives, `[parameters, parameters]`, the gold label taken out."""
-    found: Floats = np.einsum("jka,jkl,jlb->ab", design, products.free, design, optimize=True)
-    return found
+def _normal(products: Products, design: Floats) -> tuple[Floats, Floats]:
+    """Products of a model's derivatives, the gold label taken out, and their inverse.
 
-
-def _is_told(square: Floats, place: int) -> bool:
-    """Whether the other columns do not span one, from their products."""
-    others = np.delete(np.arange(len(square)), place)
-    inverse = np.linalg.pinv(square[np.ix_(others, others)], rtol=SPANNED, hermitian=True)
-    spanned = square[place, others] @ inverse @ square[others, place]
-    return bool(square[place, place] - spanned > SPANNED * square[place, place])
+    Returns:
+        Each `[parameters, parameters]`.
+    """
+    square = np.einsum("jka,jkl,jlb->ab", design, products.free, design, optimize=True)
+    return square, np.linalg.pinv(square, rtol=SPANNED, hermitian=True)
 
 
 def _coefficient(
@@ -254,14 +239,13 @@ def _coefficient(
         value: The coefficient so far.
         level: Coverage of the interval.
     """
-    square = _design_products(products, design)
-    if not _is_told(square, -1):
+    square, inverse = _normal(products, design)
+    told, rank = apart(inverse, square)
+    if not told[-1]:
         return MISSING
-    inverse = np.linalg.pinv(square, rtol=SPANNED, hermitian=True)
     left = np.eye(fit.shape[1])[-1] - fit
     step = inverse @ np.einsum("jka,jkl,jl->a", design, products.free, left, optimize=True)
     slopes = products.along(design @ inverse[-1]) * products.along(left - design @ step)
-    rank = int(np.linalg.matrix_rank(square, rtol=SPANNED, hermitian=True))
     # Each judge has a slope for the gold label.
     rank += len(products.judges)
     return robust(value + float(step[-1]), slopes, products.prompt, rank, level)
@@ -308,9 +292,9 @@ def own_texts(
         return {}, none
     terms = np.eye(len(own))[:, None, :] * own[:, :, None]
     design = np.concatenate([_slopes(products, scale, judged), terms], axis=-1)
-    square = _design_products(products, design)
-    places = np.flatnonzero(own.any(axis=1)).tolist()
-    known = [place for place in places if _is_told(square, place - len(own))]
+    square, inverse = _normal(products, design)
+    is_told, _ = apart(inverse, square)
+    known = np.flatnonzero(own.any(axis=1) & is_told[-len(own) :])
 
     def statistics(totals: Floats) -> Floats:
         drawn, _, coefficients = fitted(totals, own, scale)
@@ -361,13 +345,13 @@ def placebos(data: Judged) -> pd.DataFrame:
         term = np.zeros_like(products.own)
         term[place, column] = 1.0
         scale, judged, b = (part[0] for part in fitted(products.total[None], term, alike))
-        models = [(ONE, _slopes(products, alike), 0 * term, 0.0)]
+        models = {ONE: (_slopes(products, alike), 0 * term, 0.0)}
         if not np.isnan(judged).any():
             value = float(b[place])
-            models.append((EACH, _slopes(products, scale, judged), judged + value * term, value))
+            models[EACH] = _slopes(products, scale, judged), judged + value * term, value
         who = place_of(data.name, products.judges[place], products.responders[column])
         who["n"] = products.pairs[place, column]
-        for model, slopes, fit, value in models:
+        for model, (slopes, fit, value) in models.items():
             design = np.concatenate([slopes, term[..., None]], axis=-1)
             found = _coefficient(products, design, fit, value, level)
             if not np.isnan(found.value):
@@ -394,19 +378,17 @@ def permuted(placebo: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     for (dataset, model), part in placebo.groupby(["dataset", "model"]):
         cells = part.pivot(index="judge", columns="responder", values="effect")
         is_own = part["own"].astype(bool)
-        own, k = part.loc[is_own, "judge"], int(is_own.sum())
-        if k < 2:
+        own, columns = part.loc[is_own, "judge"], np.arange(cells.shape[1])
+        if (k := len(own)) < 2:
             continue
-        values = cells.loc[own].to_numpy(float)
-        if math.perm(values.shape[1], k) <= MOST:
-            places = np.array(list(permutations(range(values.shape[1]), k)))
+        if math.perm(len(columns), k) <= MOST:
+            places = np.array(list(permutations(columns, k)))
         else:
-            columns = np.tile(np.arange(values.shape[1]), (MOST, 1))
-            true = cells.columns.get_indexer(own)
-            places = np.concatenate([true[None], rng.permuted(columns, axis=1)[:, :k]])
-        means = values[np.arange(k), places].mean(axis=1)
+            drawn = rng.permuted(np.tile(columns, (MOST, 1)), axis=1)[:, :k]
+            places = np.vstack([cells.columns.get_indexer(own), drawn])
+        means = cells.loc[own].to_numpy(float)[np.arange(k), places].mean(axis=1)
         means = means[~np.isnan(means)]
-        itself, others = (part.loc[which, "effect"].mean() for which in (is_own, ~is_own))
+        others, itself = part["effect"].groupby(is_own).mean().reindex([False, True])
         p = float(np.mean(means >= itself - ROUNDING))
         rows.append((dataset, model, k, itself, others, p, len(means)))
     return pd.DataFrame(rows, columns=PERMUTED)

@@ -31,7 +31,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, cluster_sums, ratio
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, ratio
 
 BOTH, ALIKE, OWN, RIGHT = "both wrong", "both wrong, alike", "own wrong", "both right"
 BEYOND = "wrong - right"
@@ -49,8 +49,8 @@ def scaled(marks: pd.DataFrame) -> pd.DataFrame:
         marks: `judge, task, score`, among others.
     """
     centred = marks["score"] - marks.groupby(["judge", "task"])["score"].transform("mean")
-    spread = centred.groupby(marks["judge"]).transform("std", ddof=0)
-    unit = centred.groupby(marks["judge"]).std(ddof=0).mean()
+    by_judge = centred.groupby(marks["judge"])
+    spread, unit = by_judge.transform("std", ddof=0), by_judge.std(ddof=0).mean()
     return marks.assign(score=(centred * unit / spread).where(spread.gt(0)))
 
 
@@ -97,10 +97,9 @@ def kinds(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
 
 
 def _with_difference(totals: Floats) -> Floats:
-    """The mean of each kind, and that of both wrong minus that of both right."""
+    """The mean of each kind, and of the first, both wrong, minus the last, both right."""
     means = ratio(totals)
-    beyond = means[..., [KINDS.index(BOTH)]] - means[..., [KINDS.index(RIGHT)]]
-    return np.concatenate([means, beyond], axis=-1)
+    return np.concatenate([means, means[..., :1] - means[..., -1:]], axis=-1)
 
 
 def third_judge(
@@ -127,19 +126,19 @@ def third_judge(
     found = []
     for scale in SCALES:
         every = brackets(marks if scale == SCALES[0] else scaled(marks), key)
-        every = every[every["judge"].isin(judges)]
-        for judge in ("all", *judges):
-            rows = every if judge == "all" else every[every["judge"].eq(judge)]
+        for judge, of in {"all": judges, **{one: [one] for one in judges}}.items():
+            rows = every[every["judge"].isin(of)]
             which = kinds(rows, margin)
             d = which.to_numpy(float)
-            sums = cluster_sums(np.stack([d * rows[["d"]].to_numpy(), d], -1), rows["cluster"])
-            told = bootstrap.of_sums(sums, _with_difference, "third judge", scale, judge)
+            values = np.stack([d * rows[["d"]].to_numpy(), d], axis=-1)
+            names = "third judge", scale, judge
+            told = bootstrap.estimates(values, rows["cluster"], _with_difference, *names)
             counts = {}
             for name in KINDS:
                 part = rows[which[name]]
                 spread = part[["own", "other"]].stack().std(ddof=0)
                 counts[name] = [len(part), part["item_id"].nunique(), spread]
-            counts[BEYOND] = [*np.minimum(counts[BOTH], counts[RIGHT])[:2].astype(int), np.nan]
+            counts[BEYOND] = [*map(min, counts[BOTH][:2], counts[RIGHT][:2]), np.nan]
             for name, one in zip(counts, told, strict=True):
                 found.append((scale, judge, name, *one[:3], *counts[name]))
     return pd.DataFrame(found, columns=THIRD)
