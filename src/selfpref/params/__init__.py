@@ -131,7 +131,7 @@ def _only(part: Any, paths: Sequence[list[str]]) -> Any:
         return part
     found = {
         name: _only(_below(part, name), [rest for first, *rest in paths if first == name])
-        for name in dict.fromkeys(path[0] for path in paths)
+        for name, *_ in paths
     }
     if isinstance(part, Mapping):
         return found

@@ -2,9 +2,10 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue
 
 from selfpref.params.data import Name, Natural, Positive, RepositoryPath, Section, Slugs
 
@@ -87,17 +88,14 @@ class Transformers(Named):
     threads: Positive | None = None
     processes: Positive = 1
 
-    @model_validator(mode="after")
-    def _keys_agree(self) -> "Transformers":
+    def _misfits(self) -> Iterator[str]:
         pinned = {bool(self.gguf), not self.model, bool(self.sha256)}
         if len(pinned) > 1 or (self.gguf and self.revision):
-            told = "give `model` (of the Hub: its `revision`), or `gguf` and its `sha256`"
-            raise ValueError(told)
+            yield "give `model` (of the Hub: its `revision`), or `gguf` and its `sha256`"
         if bool(self.names) != ("{name}" in self.model) or (self.names and self.responder):
-            raise ValueError("names goes with `{name}` in `model`, and without `responder`")
+            yield "names goes with `{name}` in `model`, and without `responder`"
         if self.processes > 1 and (self.names or self.device_map != "cpu"):
-            raise ValueError("processes: for one model on a CPU; remove the key")
-        return self
+            yield "processes: for one model on a CPU; remove the key"
 
 
 def _own(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -150,11 +148,9 @@ class Hosted(Named):
     retries: int = Field(6, ge=0, le=20)
     max_calls: Positive | None = None
 
-    @model_validator(mode="after")
-    def _has_a_key(self) -> "Hosted":
+    def _misfits(self) -> Iterator[str]:
         if self.base_url == OPENAI and self.key is None:
-            raise ValueError("key is missing; add `key: OPENAI_API_KEY`")
-        return self
+            yield "key is missing; add `key: OPENAI_API_KEY`"
 
     @property
     def reasons(self) -> bool:
