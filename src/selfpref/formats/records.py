@@ -14,9 +14,8 @@ import csv
 import gzip
 import json
 import zlib
-from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ class Lines:
             packed = plain.read(2) == GZIP
         with (gzip.open if packed else open)(self.path, "rb") as handle:
             for self.number, line in enumerate(handle, start=1):
-                yield line.removeprefix(BOM_UTF8).decode()
+                yield line.decode("utf-8-sig")
 
 
 def _decoded(text: str) -> Any:
@@ -75,20 +74,20 @@ def _decoded(text: str) -> Any:
     return found
 
 
-def _parsed(path: Path, lines: Lines) -> Iterator[tuple[str, Any]]:
+def _parsed(lines: Lines) -> Iterator[tuple[str, Any]]:
     """Whatever stands in each place, and the place."""
-    with path.open("rb") as handle:
+    with lines.path.open("rb") as handle:
         if handle.read(4) == PARQUET:
-            batches = parquet.ParquetFile(path).iter_batches()
-            rows = (row for batch in batches for row in batch.to_pylist())
-            yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
+            batches = parquet.ParquetFile(lines.path).iter_batches()
+            rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+            yield from zip(map("row {}".format, count(1)), rows, strict=False)
             return
     left = iter(lines)
-    first = next((line for line in left if line.strip()), "")
+    first = next(filter(str.strip, left), "")
     text = chain([first], left)
     if first.lstrip().startswith("["):
-        entries = enumerate(_decoded("".join(Lines(path))), start=1)
-        yield from ((f"entry {number}", entry) for number, entry in entries)
+        entries = _decoded("".join(Lines(lines.path)))
+        yield from zip(map("entry {}".format, count(1)), entries, strict=False)
     elif first.lstrip().startswith("{"):
         yield from ((f"line {lines.number}", _decoded(line)) for line in text if line.strip())
     elif first:
@@ -112,7 +111,7 @@ def records(path: Path, columns: Names = NO_NAMES) -> Records:
     called: Names = {there: name for name, there in columns.items()}
     lines = Lines(path)
     try:
-        for place, found in _parsed(path, lines):
+        for place, found in _parsed(lines):
             if not isinstance(found, dict):
                 told = f"{str(found)[:20]} is not a JSON object"
                 raise SelfprefError(f"{path}, {place}: {told}; {REMEDY}")
@@ -227,9 +226,9 @@ def typed(raw: pd.DataFrame, texts: bool = False) -> pd.DataFrame:
     Raises:
         SelfprefError: A name, order, choice or number is none; names file and line.
     """
-    text, left_out = [*NAMED, *TEXTS, "place"], () if texts else TEXTS
-    kept = raw[raw.columns.difference(left_out)]
-    frame = kept.reindex(columns=[*text, *PROBABILITIES, "repeat"])
+    text, numeric = [*NAMED, *TEXTS, "place"], [*PROBABILITIES, "repeat"]
+    kept = raw if texts else raw.drop(columns=[*TEXTS], errors="ignore")
+    frame = kept.reindex(columns=[*text, *numeric])
     frame[text] = frame[text].astype("str").replace("", None)
     for name in (*WHO, "judge"):
         taken = SIDES if name in PAIR else ()
@@ -247,7 +246,7 @@ def typed(raw: pd.DataFrame, texts: bool = False) -> pd.DataFrame:
         told = f"{name} {{{name}}}; give a, b, tie or a responder"
         refuse(frame, ~side.isin((*SIDES, None)), told)
         frame[name] = side
-    for name in ("repeat", *PROBABILITIES):
+    for name in numeric:
         frame[name] = numbers(frame, name)
     one, two = (frame[name] for name in PROBABILITIES)
     bad = one.isna().ne(two.isna()) | one.lt(0) | two.lt(0) | (one + two).gt(1 + ROUNDING)
@@ -263,26 +262,11 @@ def renamed(
     return frame.assign(**{name: frame[name].replace(dict(alias)) for name in names})
 
 
-def _items(frame: pd.DataFrame) -> pd.DataFrame:
-    first = frame.drop_duplicates("item")
-    asked = first["prompt"].fillna("")
-    messages = [[{"role": "user", "content": text}] if text else [] for text in asked]
-    return first[["category", "item_id", "cluster"]].assign(messages=messages)
-
-
-def _responses(frame: pd.DataFrame) -> pd.DataFrame:
-    columns = ["item_id", "responder", "text"]
-    sides = (frame[["item_id", f"responder_{side}", f"text_{side}"]] for side in "ab")
-    found = pd.concat([side.set_axis(columns, axis=1) for side in sides], ignore_index=True)
-    return found.dropna(subset="text").drop_duplicates(columns[:2])
-
-
 def _turned(frame: pd.DataFrame, turn: pd.Series, *pairs: Sequence[str]) -> pd.DataFrame:
     """The frame with the two columns of each pair changed for each other in some rows."""
     made = frame.copy()
-    for one, two in pairs:
-        made[one] = frame[one].mask(turn, frame[two])
-        made[two] = frame[two].mask(turn, frame[one])
+    for pair in pairs:
+        made.loc[turn, [*pair]] = frame.loc[turn, [*pair[::-1]]].to_numpy()
     return made
 
 
@@ -326,11 +310,11 @@ def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     remedy = "remove one, or number them in `repeat`"
     refuse_again(read, [*WHO, "judge", "repeat"], f"{again}; {remedy}")
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
-    given = zip(one.notna(), read["probability_a"], read["probability_b"], strict=True)
+    given = pd.Series(read[[*PROBABILITIES]].to_numpy().tolist(), frame.index)
     return read[["judge", "repeat", "item_id"]].assign(
         candidates=read[[*PAIR]].to_numpy(object).tolist(),
         order_known=frame["order"].notna(),
-        probabilities=[pair if known else None for known, *pair in given],
+        probabilities=given.where(one.notna(), None),
         mass=one + two,
         choice=choice,
         status=failed.mask(choice.notna(), "ok"),
@@ -360,9 +344,13 @@ def tables_of(
     judged = rows["judge"].notna() if judges is None else rows["judge"].isin(list(judges))
     cluster = rows["cluster"].fillna(rows["item"])
     rows = rows.assign(item_id=f"{dataset}/" + rows["item"], cluster=f"{dataset}/" + cluster)
+    items, sides = rows.drop_duplicates("item"), {"responder": [*PAIR], "text": [*TEXTS[1:]]}
+    asked = items["prompt"].fillna("")
+    messages = [[{"role": "user", "content": text}] if text else [] for text in asked]
+    written = pd.lreshape(rows[["item_id", *PAIR, *TEXTS[1:]]], sides)
     made = {
-        "items": _items(rows),
-        "responses": _responses(rows),
+        "items": items[["category", "item_id", "cluster"]].assign(messages=messages),
+        "responses": written.drop_duplicates(["item_id", "responder"]),
         "labels": _votes(rows),
         "verdicts": _verdicts(_once(rows[judged])),
     }
