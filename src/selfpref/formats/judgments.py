@@ -35,7 +35,7 @@ has a row a verdict:
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -68,8 +68,10 @@ FIELDS = {
     "marks": "item judge responder score key",
 }
 # The same of votes.
-VOTES = {"pairs": "item responder_a responder_b label"}
-VOTES |= {name: FIELDS[name] for name in ("arena", "alpaca-eval", "reviews")}
+VOTES = {
+    "pairs": "item responder_a responder_b label",
+    **{name: FIELDS[name] for name in ("arena", "alpaca-eval", "reviews")},
+}
 MISSING = (None, "", "error")
 # What FastChat writes where a request failed.
 ERROR = "$ERROR$"
@@ -78,11 +80,8 @@ PERSON = r"human|(?:arena_user|expert|author)_\w+"
 # The baseline of Arena-Hard's first version, which its files do not name.
 BASELINE = "gpt-4-0314"
 # By which text is read first, the one that each of Arena-Hard's labels names.
-LABELS = {
-    **dict.fromkeys(("A>>B", "A>B", "B<A", "B<<A"), 0),
-    **dict.fromkeys(("B>>A", "B>A", "A<B", "A<<B"), 1),
-    **dict.fromkeys(("A=B", "B=A"), 2),
-}
+SAID = ("A>>B A>B B<A B<<A", "B>>A B>A A<B A<<B", "A=B B=A")
+LABELS = {label: side for side, labels in enumerate(SAID) for label in labels.split()}
 WINNERS = {"model_1": "a", "model_2": "b", "model_a": "a", "model_b": "b", "both_bad": TIE}
 PREFERENCES = {-1.0: None, 0.0: TIE, 1.0: "a", 1.5: TIE, 2.0: "b"}
 # One score of a review; a negative one says that nothing could be read.
@@ -236,13 +235,14 @@ def reviews(record: Record) -> Iterator[Record]:
     (`named`). The judge `human` is people, and each of their rows a vote.
     """
     score, choice = record["score"], None
-    numbers = [_number(one) for one in (score if isinstance(score, list) else [score])]
-    if all(one >= 0 for one in numbers):
-        if len(numbers) == 2:
-            choice = TIE if numbers[0] == numbers[1] else "ab"[numbers[0] < numbers[1]]
-        elif len(numbers) == 1 and numbers[0] in SCORES:
-            choice = SCORES[numbers[0]]
-        else:
+    match [_number(one) for one in (score if isinstance(score, list) else [score])]:
+        case numbers if not all(one >= 0 for one in numbers):
+            pass
+        case [one, two]:
+            choice = TIE if one == two else "ab"[one < two]
+        case [one] if one in SCORES:
+            choice = SCORES[one]
+        case _:
             wanted = "1, 2, 3, two scores, -1 or null; a score of a single text compares nothing"
             raise ValueError(f"score {score!r}; give {wanted}")
     row = _asked(record, "question_id", "message_id", **record["names"])
@@ -275,12 +275,9 @@ def named(path: Path, judges: Sequence[str]) -> Record:
 
 
 # From a record to its rows; in the others a record is a row.
-ROWS: dict[str, Callable[[Record], Iterator[Record]]] = {
-    "fastchat": fastchat,
-    "arena": arena,
-    "arena-hard": arena_hard,
-    "alpaca-eval": alpaca_eval,
-    "reviews": reviews,
+ROWS: dict[str, Callable[[Record], Iterable[Record]]] = {
+    form.__name__.replace("_", "-"): form
+    for form in (fastchat, arena, arena_hard, alpaca_eval, reviews)
 }
 
 
@@ -322,24 +319,23 @@ def recognised(path: Path, wanted: str, columns: Names, *, voted: bool = False) 
         SelfprefError: Its first record has not all fields of the wanted format, or of any.
     """
     file = _files(path)[0]
-    for _, record in records(file, columns):
-        for name, there in columns.items():
-            if name not in record:
-                told = f"--columns {name}={there}: no such column; it has {', '.join(record)}"
-                raise SelfprefError(f"{file}: {told}")
-        return _form([*record], file, wanted, voted)
-    raise SelfprefError(f"{file}: no record; is the file empty?")
+    _, first = next(records(file, columns), (None, None))
+    if first is None:
+        raise SelfprefError(f"{file}: no record; is the file empty?")
+    for name, there in columns.items():
+        if name not in first:
+            told = f"--columns {name}={there}: no such column; it has {', '.join(first)}"
+            raise SelfprefError(f"{file}: {told}")
+    return _form([*first], file, wanted, voted)
 
 
 def _rows(path: Path, form: str, columns: Names, judges: Sequence[str]) -> Records:
     """The rows of every record, with its place."""
-    if form not in ROWS:
-        yield from records(path, columns)
-        return
     more = {"names": named(path, judges)} if form == "reviews" else {}
     for place, record in records(path, columns):
         try:
-            yield from ((place, row) for row in ROWS[form](record | more))
+            rows = ROWS[form](record | more) if form in ROWS else [record]
+            yield from ((place, row) for row in rows)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             lacks = f"no field {error}; it needs {FIELDS[form].replace(' ', ', ')}"
             told = lacks if isinstance(error, KeyError) else f"{error}; correct the record"
@@ -391,9 +387,12 @@ def read(
         SelfprefError: One or two lines with file, line, field and remedy.
     """
     form = recognised(path, wanted, columns, voted=voted)
-    raw = (part for file in _files(path) for part in frames(_rows(file, form, columns, judges)))
-    found = pd.concat([typed(part, texts) for part in raw], ignore_index=True)
-    return _checked(found, form, voted)
+    parts = (
+        typed(part, texts)
+        for file in _files(path)
+        for part in frames(_rows(file, form, columns, judges))
+    )
+    return _checked(pd.concat(parts, ignore_index=True), form, voted)
 
 
 def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataFrame:

@@ -24,7 +24,7 @@ def _lean(rows: pyarrow.Table) -> pd.DataFrame:
     return frame
 
 
-def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+def plain(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with Python's lists, which compare and print as a reader expects."""
     lists = {
         name: pd.Series(pyarrow.array(column).to_pylist(), frame.index, dtype=object)
@@ -55,8 +55,18 @@ def lean(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
     return _lean(rows.replace_schema_metadata())
 
 
-def _valid(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
-    """The rows as the schema wants them, sorted by key; see `validate`."""
+def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
+    """Check a table and return it sorted by its key, as `lean` has it.
+
+    Args:
+        frame: The rows, in any order.
+        name: Which table, a key of `TABLES`.
+        source: What to name in an error: a file, or a data set.
+
+    Raises:
+        SelfprefError: A missing or unknown column, a wrong type, a null or value that the schema
+            forbids, a duplicate key, a choice that is no candidate.
+    """
     # It imports pandera, which `selfpref measure` need not wait for.
     from selfpref.tables.checks import check  # noqa: PLC0415
 
@@ -72,24 +82,9 @@ def _valid(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
     return rows.loc[keys.sort_values(table.key).index].reset_index(drop=True)
 
 
-def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
-    """Check a table and return it sorted by its key, with the types of its schema.
-
-    Args:
-        frame: The rows, in any order.
-        name: Which table, a key of `TABLES`.
-        source: What to name in an error: a file, or a data set.
-
-    Raises:
-        SelfprefError: A missing or unknown column, a wrong type, a null or value that the schema
-            forbids, a duplicate key, a choice that is no candidate.
-    """
-    return _plain(_valid(frame, name, source))
-
-
 def write(frame: pd.DataFrame, name: str, path: Path) -> None:
     """Validate and write one file of a table, under its name only once it is complete."""
-    valid = _valid(frame, name, path.name)
+    valid = validate(frame, name, path.name)
     rows = pyarrow.Table.from_pandas(valid, TABLES[name].arrow).replace_schema_metadata()
     with atomic(path) as scratch:
         pyarrow.parquet.write_table(rows, scratch, compression="zstd")
@@ -97,7 +92,7 @@ def write(frame: pd.DataFrame, name: str, path: Path) -> None:
 
 def empty(name: str) -> pd.DataFrame:
     """A table without rows."""
-    return _plain(together(name, ()))
+    return plain(together(name, ()))
 
 
 def fill(
@@ -110,7 +105,7 @@ def fill(
         name: Which table, a key of `TABLES`.
         constants: Columns of one value; those that nobody gives take the table's defaults.
     """
-    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    frame = pd.DataFrame(rows)
     if frame.empty:
         return empty(name)
     defaults, left = DEFAULTS | OWN_DEFAULTS.get(name, {}), TABLES[name].columns.keys() - {*frame}
@@ -158,4 +153,4 @@ def read(
             shown = path.relative_to(paths.root())
             raise SelfprefError(f"{shown}: not readable ({error}); run `dvc repro`") from error
     rows = _lean(pyarrow.concat_tables(found))
-    return _plain(rows) if columns is None else rows
+    return plain(rows) if columns is None else rows
