@@ -110,7 +110,7 @@ def _number(value: Any) -> float:
 
 
 def _asked(record: Record, *names: str, **row: Any) -> Record:
-    """A row with its item, a turn of a question or all of it, and its cluster, the question.
+    """A row with its judge, its item (a turn of a question or all of it) and cluster, the question.
 
     Args:
         record: The record.
@@ -120,13 +120,17 @@ def _asked(record: Record, *names: str, **row: Any) -> Record:
     question = record[next((name for name in names if name in record), names[-1])]
     turn = record.get("turn")
     item = question if _missing(turn) else f"{question}/{turn}"
-    return row | {"item": item, "cluster": question}
-
-
-def _judge(record: Record) -> Any:
-    """The judge's name: itself, or the first of a list of name and prompt."""
+    # A name, or a list of name and prompt.
     judge = record.get("judge")
-    return next(iter(judge), None) if isinstance(judge, list) else judge
+    judge = next(iter(judge), None) if isinstance(judge, list) else judge
+    return {"item": item, "cluster": question, "judge": judge} | row
+
+
+def _said(row: Record, choice: str | None, people: str) -> Record:
+    """The row with the choice of its judge; where people's names are like this, with a vote."""
+    if re.fullmatch(people, str(row["judge"])):
+        return row | {"judge": None, "annotator": row["judge"], "label": choice}
+    return row | {"verdict": choice}
 
 
 def fastchat(record: Record) -> Iterator[Record]:
@@ -138,7 +142,6 @@ def fastchat(record: Record) -> Iterator[Record]:
     pair = _asked(
         record,
         "question_id",
-        judge=_judge(record),
         responder_a=record["model_1"],
         responder_b=record["model_2"],
     )
@@ -169,10 +172,7 @@ def arena(record: Record) -> Iterator[Record]:
         responder_b=record["model_b"],
         status="failed" if record["winner"] == "error" else "unparsable",
     )
-    if re.fullmatch(PERSON, str(judge := _judge(record))):
-        yield row | {"annotator": judge, "label": choice}
-    else:
-        yield row | {"judge": judge, "verdict": choice}
+    yield _said(row, choice, PERSON)
 
 
 def arena_hard(record: Record) -> Iterator[Record]:
@@ -186,7 +186,6 @@ def arena_hard(record: Record) -> Iterator[Record]:
         record,
         "uid",
         "question_id",
-        judge=record["judge"],
         category=record.get("category"),
         responder_a=record.get("baseline") or BASELINE,
         responder_b=record["model"],
@@ -246,10 +245,7 @@ def reviews(record: Record) -> Iterator[Record]:
             wanted = "1, 2, 3, two scores, -1 or null; a score of a single text compares nothing"
             raise ValueError(f"score {score!r}; give {wanted}")
     row = _asked(record, "question_id", "message_id", **record["names"])
-    if row["judge"] == HUMAN:
-        yield row | {"judge": None, "annotator": HUMAN, "label": choice}
-    else:
-        yield row | {"verdict": choice}
+    yield _said(row, choice, HUMAN)
 
 
 def named(path: Path, judges: Sequence[str]) -> Record:

@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow
-from pyarrow import parquet
+from pyarrow import ArrowException, parquet
 
 from selfpref import tables, texts
 from selfpref.errors import SelfprefError
@@ -38,7 +37,7 @@ Records = Iterator[tuple[str, Record]]
 csv.field_size_limit(2**31 - 1)
 PARQUET, GZIP = b"PAR1", b"\x1f\x8b"
 # What is wrong with a file that is cut off, of another kind, or no UTF-8.
-WRONG = (EOFError, zlib.error, ValueError, RecursionError, OSError, csv.Error)
+WRONG = (EOFError, zlib.error, ValueError, RecursionError, OSError, csv.Error, ArrowException)
 REMEDY = "give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in UTF-8"
 # Records are gathered so many at a time: as Python's, a million take gigabytes.
 CHUNK = 50_000
@@ -116,7 +115,7 @@ def records(path: Path, columns: Names = NO_NAMES) -> Records:
                 told = f"{str(found)[:20]} is not a JSON object"
                 raise SelfprefError(f"{path}, {place}: {told}; {REMEDY}")
             yield f"{path}, {place}", {called.get(key, key): found[key] for key in found}
-    except (*WRONG, pyarrow.ArrowException) as error:
+    except WRONG as error:
         if strerror := getattr(error, "strerror", None):
             raise SelfprefError(f"{path}: {strerror}; correct the path or `source`") from error
         line = max(lines.number, getattr(error, "lineno", 0))
@@ -237,15 +236,13 @@ def typed(raw: pd.DataFrame, texts: bool = False) -> pd.DataFrame:
         told = f"{name} {{{name}}}; fill or rename it: names are printable, and none is a, b or tie"
         empty = frame[name].isna() & (name != "judge")
         refuse(frame, frame[name].isin(bad) | empty, told)
-    unknown = ~frame["order"].isin(("ab", "ba", None))
-    refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
+    known = frame["order"].isin(("ab", "ba", None))
+    refuse(frame, ~known, "order {order}; give ab, ba or leave it empty")
     for name in ("label", "verdict"):
-        side = frame[name]
-        for letter in "ab":
-            side = side.mask(side.eq(frame[f"responder_{letter}"]), letter)
-        told = f"{name} {{{name}}}; give a, b, tie or a responder"
-        refuse(frame, ~side.isin((*SIDES, None)), told)
-        frame[name] = side
+        for side, responder in zip("ab", PAIR, strict=True):
+            frame[name] = frame[name].mask(frame[name].eq(frame[responder]), side)
+        known = frame[name].isin((*SIDES, None))
+        refuse(frame, ~known, f"{name} {{{name}}}; give a, b, tie or a responder")
     for name in numeric:
         frame[name] = numbers(frame, name)
     one, two = (frame[name] for name in PROBABILITIES)
@@ -259,7 +256,7 @@ def renamed(
     frame: pd.DataFrame, alias: Names, names: Sequence[str] = (*PAIR, "judge")
 ) -> pd.DataFrame:
     """Rows with other names of judges and responders, who stand in these columns."""
-    return frame.assign(**{name: frame[name].replace(dict(alias)) for name in names})
+    return frame.replace({name: dict(alias) for name in names})
 
 
 def _turned(frame: pd.DataFrame, turn: pd.Series, *pairs: Sequence[str]) -> pd.DataFrame:

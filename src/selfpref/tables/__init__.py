@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd
 import pyarrow
 import pyarrow.parquet
-from pyarrow import compute
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
@@ -71,11 +70,10 @@ def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
     from selfpref.tables.checks import check  # noqa: PLC0415
 
     rows, table = lean(frame, name, source), TABLES[name]
-    check(rows, table, source)
+    check(rows, name, source)
     keys = rows[table.key]
     if "candidates" in keys:
-        names = compute.binary_join(pyarrow.array(rows["candidates"]), "\0")
-        keys = keys.assign(candidates=names.to_pandas())
+        keys = keys.assign(candidates=["\0".join(names) for names in rows["candidates"]])
     if (doubled := keys.duplicated()).any():
         shown = tuple(keys[doubled].iloc[0])
         raise SelfprefError(f"{source}: duplicate key in {name}: {shown}; keep one row")

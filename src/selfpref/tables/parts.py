@@ -163,7 +163,7 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
         table = study.further.get(folder, folder)
         asked_for = table == ITEMS or (task != "datasets" and table in FILLED)
         if asked_for and not file.exists():
-            row = {"judge": [key], "table": table, "status": "no table", "n": 0}
-            found.append(pd.DataFrame(row))
+            row = {"judge": key, "table": table, "status": "no table", "n": 0}
+            found.append(pd.DataFrame([row]))
     whole = pd.concat(found, ignore_index=True).reindex(columns=[*KEY, "n"])
     return whole.fillna({"task": ""}).groupby(KEY, as_index=False)["n"].sum()
