@@ -83,7 +83,7 @@ def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
 
 def _lay_out(params: Params, folder: Path) -> None:
     """Write what Sphinx reads: the chapters, and in Markdown the pages that lead to them."""
-    source, figures, root = paths.figures_dir(params.profile), folder / FIGURES, paths.root()
+    source, figures, root = paths.figure_dir(params.profile), folder / FIGURES, paths.root()
     source.mkdir(parents=True, exist_ok=True)
     shutil.copytree(source, figures, ignore=LEFT_OUT)
     # The testbed over several seeds, a page of the book.
