@@ -28,7 +28,7 @@ def test_rows_come_back_sorted_by_key_with_lists_name_by_name_and_gaps_missing(f
     rows = [VERDICT | {"candidates": c, "choice": c[0], "probabilities": None} for c in names]
     gap = {"repeat": 1, "mass": None, "choice": None, "status": "refused", "probabilities": [0, 1]}
     rows = pd.DataFrame([*rows, VERDICT | gap])
-    table = tables.plain(tables.validate(rows, "verdicts", "here"))
+    table = tables.validate(rows, "verdicts", "here")
     wanted = [[*pair] for pair in ("ab", "abc", "ac")] + [["aa", "b"]] + [["b", "a"]] * 2
     assert table["candidates"].tolist() == wanted
     assert table["probabilities"].tolist() == [None] * 5 + [[0.0, 1.0]]

@@ -64,14 +64,9 @@ def published_file(study: str) -> Path:
     return root() / f"data/published/{study}.csv"
 
 
-def claims_file() -> Path:
-    """The papers' claims beside what came out on the released data."""
-    return root() / "data/claims.csv"
-
-
-def names_file() -> Path:
-    """What readers call data sets and models."""
-    return root() / "data/names.csv"
+def data_file(name: str) -> Path:
+    """The papers' `claims` beside what came out; or the `names` of data sets and models."""
+    return root() / f"data/{name}.csv"
 
 
 def judge_prompts_file() -> Path:

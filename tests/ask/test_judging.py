@@ -44,8 +44,7 @@ def judge(answers, how, **use):
     model, use = Answers(answers), Judge(**({"prompts": "lab", "min_mass": 0.5} | use))
     made = judge_pairs(ITEMS, RESPONSES, LABELS, "j", model, how, use, seed=3)
     assert made["candidates"].tolist() == [["one", "two"], ["two", "one"]]
-    made = tables.plain(tables.validate(made, "verdicts", "made"))
-    made["mass"] = made["mass"].round(9)
+    made = tables.validate(made, "verdicts", "made").assign(mass=lambda made: made["mass"].round(9))
     rows = made[["probabilities", "mass", "choice", "status"]].astype(object)
     return list(rows.where(rows.notna(), None).itertuples(index=False, name=None)), model.asked
 

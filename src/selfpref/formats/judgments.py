@@ -403,6 +403,6 @@ def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataF
         SelfprefError: A row breaks the rules of the format; names row and column.
     """
     form = _form([*map(str, frame)], name, "pairs", voted)
-    raw = frame.astype(object).where(frame.notna(), None).rename(columns=str)
-    places = [f"{name}, row {number}" for number in range(len(raw))]
-    return _checked(typed(raw.assign(place=places)), form, voted)
+    places = [f"{name}, row {number}" for number in range(len(frame))]
+    raw = frame.astype(object).rename(columns=str).assign(place=places)
+    return _checked(typed(raw), form, voted)

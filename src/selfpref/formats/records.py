@@ -68,7 +68,7 @@ class Lines:
 def _decoded(text: str) -> Any:
     """What a JSON text says, without lone surrogates, which no file of text can hold."""
     found = json.loads(text)
-    if "\\u" in text and "\\ud" in text.lower():
+    if "\\ud" in text.lower():
         return json.loads(texts.whole(json.dumps(found, ensure_ascii=False)))
     return found
 
@@ -229,13 +229,11 @@ def typed(raw: pd.DataFrame, texts: bool = False) -> pd.DataFrame:
     kept = raw if texts else raw.drop(columns=[*TEXTS], errors="ignore")
     frame = kept.reindex(columns=[*text, *numeric])
     frame[text] = frame[text].astype("str").replace("", None)
-    for name in (*WHO, "judge"):
-        taken = SIDES if name in PAIR else ()
-        names = frame[name].dropna().unique()
-        bad = [one for one in names if not one.isprintable() or one in taken]
+    taken = {"item": (None,), **dict.fromkeys(PAIR, (None, *SIDES)), "judge": ()}
+    for name, bad in taken.items():
+        odd = [one for one in frame[name].dropna().unique() if not one.isprintable()]
         told = f"{name} {{{name}}}; fill or rename it: names are printable, and none is a, b or tie"
-        empty = frame[name].isna() & (name != "judge")
-        refuse(frame, frame[name].isin(bad) | empty, told)
+        refuse(frame, frame[name].isin([*bad, *odd]), told)
     known = frame["order"].isin(("ab", "ba", None))
     refuse(frame, ~known, "order {order}; give ab, ba or leave it empty")
     for name in ("label", "verdict"):

@@ -98,7 +98,7 @@ def _lay_out(params: Params, folder: Path) -> None:
             found |= {(key, name): one for name, one in tables(figures / key).items()}
     first, others = judges.first(found)
     marked = first.loc[first.index == "livebench", judges.FIRST[2]]
-    claims = pd.read_csv(shutil.copy(paths.claims_file(), folder)).fillna({"part": ""})
+    claims = pd.read_csv(shutil.copy(paths.data_file("claims"), folder)).fillna({"part": ""})
     rules = params.profile == paths.RELEASED
     values = {
         "params": params,

@@ -23,7 +23,7 @@ def _lean(rows: pyarrow.Table) -> pd.DataFrame:
     return frame
 
 
-def plain(frame: pd.DataFrame) -> pd.DataFrame:
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with Python's lists, which compare and print as a reader expects."""
     lists = {
         name: pd.Series(pyarrow.array(column).to_pylist(), frame.index, dtype=object)
@@ -54,18 +54,8 @@ def lean(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
     return _lean(rows.replace_schema_metadata())
 
 
-def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
-    """Check a table and return it sorted by its key, as `lean` has it.
-
-    Args:
-        frame: The rows, in any order.
-        name: Which table, a key of `TABLES`.
-        source: What to name in an error: a file, or a data set.
-
-    Raises:
-        SelfprefError: A missing or unknown column, a wrong type, a null or value that the schema
-            forbids, a duplicate key, a choice that is no candidate.
-    """
+def _valid(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
+    """The rows as the schema wants them, sorted by key; see `validate`."""
     # It imports pandera, which `selfpref measure` need not wait for.
     from selfpref.tables.checks import check  # noqa: PLC0415
 
@@ -80,9 +70,24 @@ def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
     return rows.loc[keys.sort_values(table.key).index].reset_index(drop=True)
 
 
+def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
+    """Check a table and return it sorted by its key, with the types of its schema.
+
+    Args:
+        frame: The rows, in any order.
+        name: Which table, a key of `TABLES`.
+        source: What to name in an error: a file, or a data set.
+
+    Raises:
+        SelfprefError: A missing or unknown column, a wrong type, a null or value that the schema
+            forbids, a duplicate key, a choice that is no candidate.
+    """
+    return _plain(_valid(frame, name, source))
+
+
 def write(frame: pd.DataFrame, name: str, path: Path) -> None:
     """Validate and write one file of a table, under its name only once it is complete."""
-    valid = validate(frame, name, path.name)
+    valid = _valid(frame, name, path.name)
     rows = pyarrow.Table.from_pandas(valid, TABLES[name].arrow).replace_schema_metadata()
     with atomic(path) as scratch:
         pyarrow.parquet.write_table(rows, scratch, compression="zstd")
@@ -90,7 +95,7 @@ def write(frame: pd.DataFrame, name: str, path: Path) -> None:
 
 def empty(name: str) -> pd.DataFrame:
     """A table without rows."""
-    return plain(together(name, ()))
+    return _plain(together(name, ()))
 
 
 def fill(
@@ -106,8 +111,10 @@ def fill(
     frame = pd.DataFrame(rows)
     if frame.empty:
         return empty(name)
-    defaults, left = DEFAULTS | OWN_DEFAULTS.get(name, {}), TABLES[name].columns.keys() - {*frame}
-    return frame.assign(**{key: defaults[key] for key in defaults if key in left} | constants)
+    table = TABLES[name]
+    defaults = dict.fromkeys(table.nullable) | DEFAULTS | OWN_DEFAULTS.get(name, {})
+    left = {key: defaults[key] for key in table.columns if key in defaults and key not in frame}
+    return frame.assign(**left | constants)
 
 
 def together(name: str, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -151,4 +158,4 @@ def read(
             shown = path.relative_to(paths.root())
             raise SelfprefError(f"{shown}: not readable ({error}); run `dvc repro`") from error
     rows = _lean(pyarrow.concat_tables(found))
-    return plain(rows) if columns is None else rows
+    return _plain(rows) if columns is None else rows
