@@ -113,7 +113,20 @@ class Verdicts(Section):
             yield GREEDY
 
 
-class Judge(Verdicts):
+class Reading(Section):
+    """Whose texts a model reads.
+
+    Attributes:
+        datasets: Keys of `wataoka.datasets`. Left out: all.
+        questions: Of a data set so many questions (clusters of items), drawn by their names, whose
+            responses are read or pairs judged. A data set left out: all.
+    """
+
+    datasets: Slugs | None = None
+    questions: dict[Slug, Positive] = {}
+
+
+class Judge(Verdicts, Reading):
     """How a model judges pairs.
 
     Attributes:
@@ -122,31 +135,21 @@ class Judge(Verdicts):
             with its `own` response, which are what its bias needs; `all` pairs of responses to an
             item; or a number: so many labelled pairs of others' responses, drawn by their names,
             and as many of its own.
-        datasets: Whose pairs, keys of `wataoka.datasets`. Left out: all.
-        questions: Of a data set so many questions, drawn as for `Perplexity`, whose pairs are
-            judged. A data set left out: all.
     """
 
     prompts: Literal["lab", "chat", "pair-v2"]
     pairs: Literal["labelled", "own", "all"] | Positive = "labelled"
-    datasets: Slugs | None = None
-    questions: dict[Slug, Positive] = {}
 
 
-class Perplexity(Section):
+class Perplexity(Reading):
     """How a model scores.
 
     Attributes:
         prompts: Layout of the prompts.
-        datasets: Whose responses, keys of `wataoka.datasets`. Left out: all.
-        questions: Of a data set so many questions (clusters of items), drawn by their names, whose
-            responses are read. A data set left out: all.
         without_prompt: Data sets whose responses are read without their prompts too. Left out: all.
     """
 
     prompts: Literal["lab", "chat"]
-    datasets: Slugs | None = None
-    questions: dict[Slug, Positive] = {}
     without_prompt: list[Slug] | None = None
 
 
