@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -65,12 +64,10 @@ def differences(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
         yield f"{len(old)} rows, now {len(new)}"
         return
     for name in old.columns.intersection(new.columns, sort=False):
-        read = partial(pd.to_numeric, errors="coerce")
-        before, after = read(old[name]).astype(float), read(new[name]).astype(float)
-        same = np.isclose(before, after, rtol=TOLERANCE, atol=TOLERANCE)
+        numbers = (pd.to_numeric(one[name], errors="coerce").astype(float) for one in (old, new))
+        gaps = not pd.api.types.is_string_dtype(old[name])
+        same = np.isclose(*numbers, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=gaps)
         same |= old[name].eq(new[name]).to_numpy(dtype=bool, na_value=False)
-        if not pd.api.types.is_string_dtype(old[name]):
-            same |= (before.isna() & after.isna()).to_numpy()
         if not same.all():
             row = int(np.argmin(same))
             told = f"{old[name].iloc[row]} is now {new[name].iloc[row]}"

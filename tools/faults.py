@@ -27,6 +27,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,22 +95,12 @@ def changes(node: Any) -> Iterator[tuple[str, Any]]:
             yield "argument", altered(node, keywords=left)
 
 
-class Put(ast.NodeTransformer):
-    """Puts something in the place of a node."""
-
-    def __init__(self, node: ast.AST, other: Any) -> None:
-        self.node, self.other = node, other
-
-    def visit(self, node: ast.AST) -> Any:
-        """The other at its place; all else as it is."""
-        return self.other if node is self.node else self.generic_visit(node)
-
-
 def planted(fault: Fault) -> str:
     """The file's text with the fault."""
     known: dict[int, Any] = {}
     tree = deepcopy(fault.tree, known)
-    Put(known[id(fault.node)], fault.other).visit(tree)
+    node = known[id(fault.node)]
+    node.__class__, node.__dict__ = type(fault.other), vars(fault.other)
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
@@ -124,7 +115,7 @@ def faults_of(file: Path, root: Path) -> Iterator[Fault]:
             yield Fault(kind, str(file.relative_to(root)), line, tree, node, other)
 
 
-def drawn(root: Path, count: int, seed: int) -> list[Fault]:
+def drawn(root: Path, number: int, seed: int) -> list[Fault]:
     """So many faults, room after room, a kind in turn."""
     rng, package = random.Random(seed), root / "src" / "selfpref"
     rooms: dict[tuple[str, str], list[Fault]] = defaultdict(list)
@@ -135,14 +126,9 @@ def drawn(root: Path, count: int, seed: int) -> list[Fault]:
             rooms[room, fault.kind].append(fault)
     names = sorted({room for room, _ in rooms})
     rng.shuffle(names)
-    found: list[Fault] = []
-    turn = 0
-    while len(found) < count:
-        those = rooms[names[turn % len(names)], KINDS[(turn + turn // len(names)) % len(KINDS)]]
-        if those:
-            found.append(those.pop(rng.randrange(len(those))))
-        turn += 1
-    return found
+    turns = ((names[n % len(names)], KINDS[(n + n // len(names)) % len(KINDS)]) for n in count())
+    found = (those.pop(rng.randrange(len(those))) for turn in turns if (those := rooms[turn]))
+    return [*islice(found, number)]
 
 
 def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.ask import score_responses
+from selfpref.formats.datasets import READ
 from selfpref.models.calls import open_model
 from selfpref.params import Params, load
 from selfpref.prompts import LAYOUTS
@@ -24,9 +25,9 @@ ALONE = ("vicuna80",)
 # Of how many questions the responses are read, drawn by their ids; of the others all are.
 QUESTIONS = {"llm-sp": 180}
 FILE = paths.root() / "data" / "published" / "perplexities.csv"
-COLUMNS = {"item_id": "item", "responder": "responder", "judge": "reader"}
-COLUMNS |= {"conditional": "given_prompt", "sum_nll": "nats"}
-COLUMNS |= {"n_tokens": "tokens", "n_bytes": "bytes"}
+# The columns of a user's file of perplexities, by those of the table.
+TABLE = ("item_id", "responder", "judge", "conditional", "sum_nll", "n_tokens", "n_bytes")
+COLUMNS = dict(zip(TABLE, READ, strict=True))
 
 
 def read(params: Params, live: Params, dataset: str) -> pd.DataFrame:

@@ -42,7 +42,7 @@ def over_seeds(quantity: str) -> str:
 
 def filled(text: str) -> str:
     """The page with its marked parts as the tables have them."""
-    claims = pd.read_csv(paths.claims_file())
+    claims = pd.read_csv(paths.data_file("claims"))
 
     def fill(match: re.Match[str]) -> str:
         study, key = match["study"], match["key"]

@@ -190,8 +190,7 @@ def measure(
     except BrokenPipeError:
         # `| head -1` has read what it wants; at its end Python would try to write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    favour = any(answer.favours for answer in found.answers.values())
-    return int(fail_on == "favours" and favour)
+    return int(bool(fail_on) and any(answer.favours for answer in found.answers.values()))
 
 
 @command(

@@ -64,14 +64,9 @@ def published_file(study: str) -> Path:
     return root() / f"data/published/{study}.csv"
 
 
-def claims_file() -> Path:
-    """The papers' claims beside what came out on the released data."""
-    return root() / "data/claims.csv"
-
-
-def names_file() -> Path:
-    """What readers call data sets and models."""
-    return root() / "data/names.csv"
+def data_file(name: str) -> Path:
+    """The papers' `claims` beside what came out; or the `names` of data sets and models."""
+    return root() / f"data/{name}.csv"
 
 
 def judge_prompts_file() -> Path:
@@ -84,14 +79,9 @@ def author_prompts_file(study: str) -> Path:
     return root() / f"src/selfpref/prompts/{study}-authors.csv"
 
 
-def figures_dir(profile: str) -> Path:
-    """One folder a study."""
-    return root() / f"figures/{profile}"
-
-
-def figure_dir(profile: str, study: str) -> Path:
-    """Figures and tables of one study."""
-    return figures_dir(profile) / study
+def figure_dir(profile: str, study: str = "") -> Path:
+    """Figures and tables of one study; left out: the folders of all."""
+    return root() / f"figures/{profile}/{study}"
 
 
 def report_dir(profile: str) -> Path:
@@ -106,7 +96,7 @@ def always_there(profile: str, studies: Iterable[str]) -> list[Path]:
         for study in studies
         for table in ("items", "labels", "responses", "verdicts")
     ]
-    drawn = [figures_dir(name) for name in (profile, RELEASED)]
+    drawn = [figure_dir(name) for name in (profile, RELEASED)]
     return [models_dir(profile), study_dir(profile, "metrics"), *tables, *drawn]
 
 

@@ -94,8 +94,7 @@ class Sentences:
         """
         if ABSENT in text:
             return
-        untrue = [word.replace("_", " ") for word, true in holds.items() if not true]
-        if untrue:
+        if untrue := [word.replace("_", " ") for word, true in holds.items() if not true]:
             words = ", ".join(f"“{word}”" for word in untrue)
             text = f"(With these data and settings {words} is not true of: {text})"
         if key is not None:

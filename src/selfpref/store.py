@@ -56,26 +56,23 @@ class Store(AbstractContextManager["Store"]):
         with self._named():
             self._connection = sqlite3.connect(path, timeout=PATIENCE)
             run = self._connection.execute
-            self._write_ahead()
+            end = time.monotonic() + PATIENCE
+            # Many read while one writes; a new file takes this from one process at a time.
+            while True:
+                try:
+                    run("PRAGMA journal_mode=WAL")
+                    break
+                except sqlite3.OperationalError as error:
+                    # SQLite does not wait here by itself.
+                    if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                        raise
+                    time.sleep(0.01)
             run("PRAGMA synchronous=NORMAL")
             (verdict,) = run("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
                 raise sqlite3.DatabaseError(verdict)
             columns = "key TEXT PRIMARY KEY, reply TEXT, digest TEXT"
             run(f"CREATE TABLE IF NOT EXISTS replies ({columns})")
-
-    def _write_ahead(self) -> None:
-        """Have many read while one writes; a new file takes this from one process at a time."""
-        end = time.monotonic() + PATIENCE
-        while True:
-            try:
-                self._connection.execute("PRAGMA journal_mode=WAL")
-                return
-            except sqlite3.OperationalError as error:
-                # SQLite does not wait here by itself.
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
 
     @contextmanager
     def _named(self) -> Iterator[None]:

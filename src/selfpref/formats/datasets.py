@@ -50,7 +50,6 @@ from selfpref.params import Dataset
 from selfpref.seeds import sampled
 
 READ = ("item", "responder", "reader", "given_prompt", "nats", "tokens", "bytes")
-PROMPT = {"id", "prompt", "messages", "category", "cluster"}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> Frames:
@@ -126,7 +125,8 @@ def prompts(dataset: str, entry: Dataset, source: Path) -> Frames:
         name = str(record.get("id", ""))
         item = f"{dataset}/{name}"
         turns = record.get("messages", [{"role": "user", "content": record.get("prompt")}])
-        known = record.keys() <= PROMPT and not {"prompt", "messages"} <= record.keys()
+        either = {"prompt"} if "prompt" in record else {"messages"}
+        known = record.keys() <= {"id", "category", "cluster"} | either
         if not (name and name.isprintable() and known and _asks(turns)) or item in found:
             raise SelfprefError(
                 f"{where}: give an `id` of its own, and either `prompt` or `messages`, whose turns "

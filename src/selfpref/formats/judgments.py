@@ -35,7 +35,7 @@ has a row a verdict:
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -68,8 +68,10 @@ FIELDS = {
     "marks": "item judge responder score key",
 }
 # The same of votes.
-VOTES = {"pairs": "item responder_a responder_b label"}
-VOTES |= {name: FIELDS[name] for name in ("arena", "alpaca-eval", "reviews")}
+VOTES = {
+    "pairs": "item responder_a responder_b label",
+    **{name: FIELDS[name] for name in ("arena", "alpaca-eval", "reviews")},
+}
 MISSING = (None, "", "error")
 # What FastChat writes where a request failed.
 ERROR = "$ERROR$"
@@ -78,11 +80,8 @@ PERSON = r"human|(?:arena_user|expert|author)_\w+"
 # The baseline of Arena-Hard's first version, which its files do not name.
 BASELINE = "gpt-4-0314"
 # By which text is read first, the one that each of Arena-Hard's labels names.
-LABELS = {
-    **dict.fromkeys(("A>>B", "A>B", "B<A", "B<<A"), 0),
-    **dict.fromkeys(("B>>A", "B>A", "A<B", "A<<B"), 1),
-    **dict.fromkeys(("A=B", "B=A"), 2),
-}
+SAID = ("A>>B A>B B<A B<<A", "B>>A B>A A<B A<<B", "A=B B=A")
+LABELS = {label: side for side, labels in enumerate(SAID) for label in labels.split()}
 WINNERS = {"model_1": "a", "model_2": "b", "model_a": "a", "model_b": "b", "both_bad": TIE}
 PREFERENCES = {-1.0: None, 0.0: TIE, 1.0: "a", 1.5: TIE, 2.0: "b"}
 # One score of a review; a negative one says that nothing could be read.
@@ -111,7 +110,7 @@ def _number(value: Any) -> float:
 
 
 def _asked(record: Record, *names: str, **row: Any) -> Record:
-    """A row with its item, a turn of a question or all of it, and its cluster, the question.
+    """A row with its judge, its item (a turn of a question or all of it) and cluster, the question.
 
     Args:
         record: The record.
@@ -121,13 +120,17 @@ def _asked(record: Record, *names: str, **row: Any) -> Record:
     question = record[next((name for name in names if name in record), names[-1])]
     turn = record.get("turn")
     item = question if _missing(turn) else f"{question}/{turn}"
-    return row | {"item": item, "cluster": question}
-
-
-def _judge(record: Record) -> Any:
-    """The judge's name: itself, or the first of a list of name and prompt."""
+    # A name, or a list of name and prompt.
     judge = record.get("judge")
-    return next(iter(judge), None) if isinstance(judge, list) else judge
+    judge = next(iter(judge), None) if isinstance(judge, list) else judge
+    return {"item": item, "cluster": question, "judge": judge} | row
+
+
+def _said(row: Record, choice: str | None, people: str) -> Record:
+    """The row with the choice of its judge; where people's names are like this, with a vote."""
+    if re.fullmatch(people, str(row["judge"])):
+        return row | {"judge": None, "annotator": row["judge"], "label": choice}
+    return row | {"verdict": choice}
 
 
 def fastchat(record: Record) -> Iterator[Record]:
@@ -139,7 +142,6 @@ def fastchat(record: Record) -> Iterator[Record]:
     pair = _asked(
         record,
         "question_id",
-        judge=_judge(record),
         responder_a=record["model_1"],
         responder_b=record["model_2"],
     )
@@ -170,10 +172,7 @@ def arena(record: Record) -> Iterator[Record]:
         responder_b=record["model_b"],
         status="failed" if record["winner"] == "error" else "unparsable",
     )
-    if re.fullmatch(PERSON, str(judge := _judge(record))):
-        yield row | {"annotator": judge, "label": choice}
-    else:
-        yield row | {"judge": judge, "verdict": choice}
+    yield _said(row, choice, PERSON)
 
 
 def arena_hard(record: Record) -> Iterator[Record]:
@@ -187,7 +186,6 @@ def arena_hard(record: Record) -> Iterator[Record]:
         record,
         "uid",
         "question_id",
-        judge=record["judge"],
         category=record.get("category"),
         responder_a=record.get("baseline") or BASELINE,
         responder_b=record["model"],
@@ -236,20 +234,18 @@ def reviews(record: Record) -> Iterator[Record]:
     (`named`). The judge `human` is people, and each of their rows a vote.
     """
     score, choice = record["score"], None
-    numbers = [_number(one) for one in (score if isinstance(score, list) else [score])]
-    if all(one >= 0 for one in numbers):
-        if len(numbers) == 2:
-            choice = TIE if numbers[0] == numbers[1] else "ab"[numbers[0] < numbers[1]]
-        elif len(numbers) == 1 and numbers[0] in SCORES:
-            choice = SCORES[numbers[0]]
-        else:
+    match [_number(one) for one in (score if isinstance(score, list) else [score])]:
+        case numbers if not all(one >= 0 for one in numbers):
+            pass
+        case [one, two]:
+            choice = TIE if one == two else "ab"[one < two]
+        case [one] if one in SCORES:
+            choice = SCORES[one]
+        case _:
             wanted = "1, 2, 3, two scores, -1 or null; a score of a single text compares nothing"
             raise ValueError(f"score {score!r}; give {wanted}")
     row = _asked(record, "question_id", "message_id", **record["names"])
-    if row["judge"] == HUMAN:
-        yield row | {"judge": None, "annotator": HUMAN, "label": choice}
-    else:
-        yield row | {"verdict": choice}
+    yield _said(row, choice, HUMAN)
 
 
 def named(path: Path, judges: Sequence[str]) -> Record:
@@ -275,12 +271,9 @@ def named(path: Path, judges: Sequence[str]) -> Record:
 
 
 # From a record to its rows; in the others a record is a row.
-ROWS: dict[str, Callable[[Record], Iterator[Record]]] = {
-    "fastchat": fastchat,
-    "arena": arena,
-    "arena-hard": arena_hard,
-    "alpaca-eval": alpaca_eval,
-    "reviews": reviews,
+ROWS: dict[str, Callable[[Record], Iterable[Record]]] = {
+    form.__name__.replace("_", "-"): form
+    for form in (fastchat, arena, arena_hard, alpaca_eval, reviews)
 }
 
 
@@ -322,24 +315,23 @@ def recognised(path: Path, wanted: str, columns: Names, *, voted: bool = False) 
         SelfprefError: Its first record has not all fields of the wanted format, or of any.
     """
     file = _files(path)[0]
-    for _, record in records(file, columns):
-        for name, there in columns.items():
-            if name not in record:
-                told = f"--columns {name}={there}: no such column; it has {', '.join(record)}"
-                raise SelfprefError(f"{file}: {told}")
-        return _form([*record], file, wanted, voted)
-    raise SelfprefError(f"{file}: no record; is the file empty?")
+    _, first = next(records(file, columns), (None, None))
+    if first is None:
+        raise SelfprefError(f"{file}: no record; is the file empty?")
+    for name, there in columns.items():
+        if name not in first:
+            told = f"--columns {name}={there}: no such column; it has {', '.join(first)}"
+            raise SelfprefError(f"{file}: {told}")
+    return _form([*first], file, wanted, voted)
 
 
 def _rows(path: Path, form: str, columns: Names, judges: Sequence[str]) -> Records:
     """The rows of every record, with its place."""
-    if form not in ROWS:
-        yield from records(path, columns)
-        return
     more = {"names": named(path, judges)} if form == "reviews" else {}
     for place, record in records(path, columns):
         try:
-            yield from ((place, row) for row in ROWS[form](record | more))
+            rows = ROWS[form](record | more) if form in ROWS else [record]
+            yield from ((place, row) for row in rows)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             lacks = f"no field {error}; it needs {FIELDS[form].replace(' ', ', ')}"
             told = lacks if isinstance(error, KeyError) else f"{error}; correct the record"
@@ -391,9 +383,12 @@ def read(
         SelfprefError: One or two lines with file, line, field and remedy.
     """
     form = recognised(path, wanted, columns, voted=voted)
-    raw = (part for file in _files(path) for part in frames(_rows(file, form, columns, judges)))
-    found = pd.concat([typed(part, texts) for part in raw], ignore_index=True)
-    return _checked(found, form, voted)
+    parts = (
+        typed(part, texts)
+        for file in _files(path)
+        for part in frames(_rows(file, form, columns, judges))
+    )
+    return _checked(pd.concat(parts, ignore_index=True), form, voted)
 
 
 def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataFrame:
@@ -408,6 +403,6 @@ def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataF
         SelfprefError: A row breaks the rules of the format; names row and column.
     """
     form = _form([*map(str, frame)], name, "pairs", voted)
-    raw = frame.astype(object).where(frame.notna(), None).rename(columns=str)
-    places = [f"{name}, row {number}" for number in range(len(raw))]
-    return _checked(typed(raw.assign(place=places)), form, voted)
+    places = [f"{name}, row {number}" for number in range(len(frame))]
+    raw = frame.astype(object).rename(columns=str).assign(place=places)
+    return _checked(typed(raw), form, voted)

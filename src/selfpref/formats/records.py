@@ -14,16 +14,14 @@ import csv
 import gzip
 import json
 import zlib
-from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow
-from pyarrow import parquet
+from pyarrow import ArrowException, parquet
 
 from selfpref import tables, texts
 from selfpref.errors import SelfprefError
@@ -39,7 +37,7 @@ Records = Iterator[tuple[str, Record]]
 csv.field_size_limit(2**31 - 1)
 PARQUET, GZIP = b"PAR1", b"\x1f\x8b"
 # What is wrong with a file that is cut off, of another kind, or no UTF-8.
-WRONG = (EOFError, zlib.error, ValueError, RecursionError, OSError, csv.Error)
+WRONG = (EOFError, zlib.error, ValueError, RecursionError, OSError, csv.Error, ArrowException)
 REMEDY = "give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in UTF-8"
 # Records are gathered so many at a time: as Python's, a million take gigabytes.
 CHUNK = 50_000
@@ -64,31 +62,31 @@ class Lines:
             packed = plain.read(2) == GZIP
         with (gzip.open if packed else open)(self.path, "rb") as handle:
             for self.number, line in enumerate(handle, start=1):
-                yield line.removeprefix(BOM_UTF8).decode()
+                yield line.decode("utf-8-sig")
 
 
 def _decoded(text: str) -> Any:
     """What a JSON text says, without lone surrogates, which no file of text can hold."""
     found = json.loads(text)
-    if "\\u" in text and "\\ud" in text.lower():
+    if "\\ud" in text.lower():
         return json.loads(texts.whole(json.dumps(found, ensure_ascii=False)))
     return found
 
 
-def _parsed(path: Path, lines: Lines) -> Iterator[tuple[str, Any]]:
+def _parsed(lines: Lines) -> Iterator[tuple[str, Any]]:
     """Whatever stands in each place, and the place."""
-    with path.open("rb") as handle:
+    with lines.path.open("rb") as handle:
         if handle.read(4) == PARQUET:
-            batches = parquet.ParquetFile(path).iter_batches()
-            rows = (row for batch in batches for row in batch.to_pylist())
-            yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
+            batches = parquet.ParquetFile(lines.path).iter_batches()
+            rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+            yield from zip(map("row {}".format, count(1)), rows, strict=False)
             return
     left = iter(lines)
-    first = next((line for line in left if line.strip()), "")
+    first = next(filter(str.strip, left), "")
     text = chain([first], left)
     if first.lstrip().startswith("["):
-        entries = enumerate(_decoded("".join(Lines(path))), start=1)
-        yield from ((f"entry {number}", entry) for number, entry in entries)
+        entries = _decoded("".join(Lines(lines.path)))
+        yield from zip(map("entry {}".format, count(1)), entries, strict=False)
     elif first.lstrip().startswith("{"):
         yield from ((f"line {lines.number}", _decoded(line)) for line in text if line.strip())
     elif first:
@@ -112,12 +110,12 @@ def records(path: Path, columns: Names = NO_NAMES) -> Records:
     called: Names = {there: name for name, there in columns.items()}
     lines = Lines(path)
     try:
-        for place, found in _parsed(path, lines):
+        for place, found in _parsed(lines):
             if not isinstance(found, dict):
                 told = f"{str(found)[:20]} is not a JSON object"
                 raise SelfprefError(f"{path}, {place}: {told}; {REMEDY}")
             yield f"{path}, {place}", {called.get(key, key): found[key] for key in found}
-    except (*WRONG, pyarrow.ArrowException) as error:
+    except WRONG as error:
         if strerror := getattr(error, "strerror", None):
             raise SelfprefError(f"{path}: {strerror}; correct the path or `source`") from error
         line = max(lines.number, getattr(error, "lineno", 0))
@@ -227,27 +225,23 @@ def typed(raw: pd.DataFrame, texts: bool = False) -> pd.DataFrame:
     Raises:
         SelfprefError: A name, order, choice or number is none; names file and line.
     """
-    text, left_out = [*NAMED, *TEXTS, "place"], () if texts else TEXTS
-    kept = raw[raw.columns.difference(left_out)]
-    frame = kept.reindex(columns=[*text, *PROBABILITIES, "repeat"])
+    text, numeric = [*NAMED, *TEXTS, "place"], [*PROBABILITIES, "repeat"]
+    kept = raw if texts else raw.drop(columns=[*TEXTS], errors="ignore")
+    frame = kept.reindex(columns=[*text, *numeric])
     frame[text] = frame[text].astype("str").replace("", None)
-    for name in (*WHO, "judge"):
-        taken = SIDES if name in PAIR else ()
-        names = frame[name].dropna().unique()
-        bad = [one for one in names if not one.isprintable() or one in taken]
+    taken = {"item": (None,), **dict.fromkeys(PAIR, (None, *SIDES)), "judge": ()}
+    for name, bad in taken.items():
+        odd = [one for one in frame[name].dropna().unique() if not one.isprintable()]
         told = f"{name} {{{name}}}; fill or rename it: names are printable, and none is a, b or tie"
-        empty = frame[name].isna() & (name != "judge")
-        refuse(frame, frame[name].isin(bad) | empty, told)
-    unknown = ~frame["order"].isin(("ab", "ba", None))
-    refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
+        refuse(frame, frame[name].isin([*bad, *odd]), told)
+    known = frame["order"].isin(("ab", "ba", None))
+    refuse(frame, ~known, "order {order}; give ab, ba or leave it empty")
     for name in ("label", "verdict"):
-        side = frame[name]
-        for letter in "ab":
-            side = side.mask(side.eq(frame[f"responder_{letter}"]), letter)
-        told = f"{name} {{{name}}}; give a, b, tie or a responder"
-        refuse(frame, ~side.isin((*SIDES, None)), told)
-        frame[name] = side
-    for name in ("repeat", *PROBABILITIES):
+        for side, responder in zip("ab", PAIR, strict=True):
+            frame[name] = frame[name].mask(frame[name].eq(frame[responder]), side)
+        known = frame[name].isin((*SIDES, None))
+        refuse(frame, ~known, f"{name} {{{name}}}; give a, b, tie or a responder")
+    for name in numeric:
         frame[name] = numbers(frame, name)
     one, two = (frame[name] for name in PROBABILITIES)
     bad = one.isna().ne(two.isna()) | one.lt(0) | two.lt(0) | (one + two).gt(1 + ROUNDING)
@@ -260,29 +254,14 @@ def renamed(
     frame: pd.DataFrame, alias: Names, names: Sequence[str] = (*PAIR, "judge")
 ) -> pd.DataFrame:
     """Rows with other names of judges and responders, who stand in these columns."""
-    return frame.assign(**{name: frame[name].replace(dict(alias)) for name in names})
-
-
-def _items(frame: pd.DataFrame) -> pd.DataFrame:
-    first = frame.drop_duplicates("item")
-    asked = first["prompt"].fillna("")
-    messages = [[{"role": "user", "content": text}] if text else [] for text in asked]
-    return first[["category", "item_id", "cluster"]].assign(messages=messages)
-
-
-def _responses(frame: pd.DataFrame) -> pd.DataFrame:
-    columns = ["item_id", "responder", "text"]
-    sides = (frame[["item_id", f"responder_{side}", f"text_{side}"]] for side in "ab")
-    found = pd.concat([side.set_axis(columns, axis=1) for side in sides], ignore_index=True)
-    return found.dropna(subset="text").drop_duplicates(columns[:2])
+    return frame.replace({name: dict(alias) for name in names})
 
 
 def _turned(frame: pd.DataFrame, turn: pd.Series, *pairs: Sequence[str]) -> pd.DataFrame:
     """The frame with the two columns of each pair changed for each other in some rows."""
     made = frame.copy()
-    for one, two in pairs:
-        made[one] = frame[one].mask(turn, frame[two])
-        made[two] = frame[two].mask(turn, frame[one])
+    for pair in pairs:
+        made.loc[turn, [*pair]] = frame.loc[turn, [*pair[::-1]]].to_numpy()
     return made
 
 
@@ -326,11 +305,11 @@ def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     remedy = "remove one, or number them in `repeat`"
     refuse_again(read, [*WHO, "judge", "repeat"], f"{again}; {remedy}")
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
-    given = zip(one.notna(), read["probability_a"], read["probability_b"], strict=True)
+    given = pd.Series(read[[*PROBABILITIES]].to_numpy().tolist(), frame.index)
     return read[["judge", "repeat", "item_id"]].assign(
         candidates=read[[*PAIR]].to_numpy(object).tolist(),
         order_known=frame["order"].notna(),
-        probabilities=[pair if known else None for known, *pair in given],
+        probabilities=given.where(one.notna(), None),
         mass=one + two,
         choice=choice,
         status=failed.mask(choice.notna(), "ok"),
@@ -360,9 +339,13 @@ def tables_of(
     judged = rows["judge"].notna() if judges is None else rows["judge"].isin(list(judges))
     cluster = rows["cluster"].fillna(rows["item"])
     rows = rows.assign(item_id=f"{dataset}/" + rows["item"], cluster=f"{dataset}/" + cluster)
+    items, sides = rows.drop_duplicates("item"), {"responder": [*PAIR], "text": [*TEXTS[1:]]}
+    asked = items["prompt"].fillna("")
+    messages = [[{"role": "user", "content": text}] if text else [] for text in asked]
+    written = pd.lreshape(rows[["item_id", *PAIR, *TEXTS[1:]]], sides)
     made = {
-        "items": _items(rows),
-        "responses": _responses(rows),
+        "items": items[["category", "item_id", "cluster"]].assign(messages=messages),
+        "responses": written.drop_duplicates(["item_id", "responder"]),
         "labels": _votes(rows),
         "verdicts": _verdicts(_once(rows[judged])),
     }

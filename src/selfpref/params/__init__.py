@@ -56,9 +56,6 @@ def mapping(path: Path) -> dict[str, Any]:
     """The keys and values of a YAML file, unchecked."""
     try:
         values = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        told = f"{path.name}: {error.strerror}; put a file of parameters there"
-        raise SelfprefError(told) from error
     except (YAMLError, ValueError) as error:
         # The whole message may repeat a value, which may be a secret.
         mark = getattr(error, "problem_mark", None)
@@ -131,7 +128,7 @@ def _only(part: Any, paths: Sequence[list[str]]) -> Any:
         return part
     found = {
         name: _only(_below(part, name), [rest for first, *rest in paths if first == name])
-        for name in dict.fromkeys(path[0] for path in paths)
+        for name, *_ in paths
     }
     if isinstance(part, Mapping):
         return found

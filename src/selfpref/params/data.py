@@ -3,8 +3,9 @@
 Items come from releases, sets of the Hugging Face Hub, users' files, or the testbed.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -38,6 +39,16 @@ class Section(BaseModel):
     """A part of params.yaml: unknown keys refused, values not converted, fixed once read."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="after")
+    def _keys_agree(self) -> Self:
+        for told in self._misfits():
+            raise ValueError(told)
+        return self
+
+    def _misfits(self) -> Iterator[str]:
+        """What does not go together, the key or place first; the first of them is told."""
+        yield from ()
 
     def __getattr__(self, name: str) -> Any:
         """Reached only for what is not there: a stage has no more than it declares."""
@@ -75,12 +86,10 @@ class Source(Section):
     reader: str
     source: RepositoryPath
 
-    @model_validator(mode="after")
-    def _fits_its_reader(self) -> "Source":
+    def _misfits(self) -> Iterator[str]:
         for key, readers in TAKEN_BY.items():
             if getattr(self, key, None) and self.reader not in readers:
-                raise ValueError(f"{key}: only for `reader: {' or '.join(readers)}`; remove it")
-        return self
+                yield f"{key}: only for `reader: {' or '.join(readers)}`; remove it"
 
 
 class Dataset(Source):
@@ -178,11 +187,10 @@ class Articles(Source):
     articles: Several
     train: Natural
 
-    @model_validator(mode="after")
-    def _some_are_judged(self) -> "Articles":
+    def _misfits(self) -> Iterator[str]:
+        yield from super()._misfits()
         if self.train >= self.articles:
-            raise ValueError(f"train: nothing is left to be judged; set it below {self.articles}")
-        return self
+            yield f"train: nothing is left to be judged; set it below {self.articles}"
 
     @property
     def kind(self) -> str:

@@ -2,9 +2,10 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import Field, JsonValue
 
 from selfpref.params.data import Name, Natural, Positive, RepositoryPath, Section, Slugs
 
@@ -24,12 +25,6 @@ NOT_EXTRA = re.compile(
 )
 # A system message as it is, or its text in front of the first user message.
 System = Literal["keep", "fold"]
-
-
-def _template(name: str) -> str:
-    if name not in FORMATS and not name.endswith(".jinja"):
-        raise ValueError(f"give one of {', '.join(FORMATS)}, or a .jinja file")
-    return name
 
 
 class Named(Section):
@@ -78,7 +73,7 @@ class Transformers(Named):
     sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
     names: Slugs | None = None
     revision: str | None = Field(None, pattern="^[0-9a-f]{40}$")
-    template: Annotated[RepositoryPath, AfterValidator(_template)] | None = None
+    template: RepositoryPath | None = None
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device_map: str = Field("cpu", pattern="^(cpu|cuda(:[0-9]+)?|auto)$")
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
@@ -87,25 +82,16 @@ class Transformers(Named):
     threads: Positive | None = None
     processes: Positive = 1
 
-    @model_validator(mode="after")
-    def _keys_agree(self) -> "Transformers":
+    def _misfits(self) -> Iterator[str]:
         pinned = {bool(self.gguf), not self.model, bool(self.sha256)}
         if len(pinned) > 1 or (self.gguf and self.revision):
-            told = "give `model` (of the Hub: its `revision`), or `gguf` and its `sha256`"
-            raise ValueError(told)
+            yield "give `model` (of the Hub: its `revision`), or `gguf` and its `sha256`"
         if bool(self.names) != ("{name}" in self.model) or (self.names and self.responder):
-            raise ValueError("names goes with `{name}` in `model`, and without `responder`")
+            yield "names goes with `{name}` in `model`, and without `responder`"
         if self.processes > 1 and (self.names or self.device_map != "cpu"):
-            raise ValueError("processes: for one model on a CPU; remove the key")
-        return self
-
-
-def _own(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    text = json.dumps(fields)
-    names = re.findall(r'"([^"]*)":', text)
-    if SECRET.search(text) or any(map(NOT_EXTRA.fullmatch, names)):
-        raise ValueError("a field that another key says, or a secret; remove it")
-    return fields
+            yield "processes: for one model on a CPU; remove the key"
+        if self.template not in (None, *FORMATS) and not str(self.template).endswith(".jinja"):
+            yield f"template: give one of {', '.join(FORMATS)}, or a .jinja file"
 
 
 class Hosted(Named):
@@ -144,17 +130,19 @@ class Hosted(Named):
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     reasoning_tokens: Positive = 4096
-    extra: Annotated[dict[str, JsonValue], AfterValidator(_own)] = {}
+    extra: dict[str, JsonValue] = {}
     concurrency: int = Field(16, ge=1, le=1024)
     timeout: float = Field(120.0, gt=0)
     retries: int = Field(6, ge=0, le=20)
     max_calls: Positive | None = None
 
-    @model_validator(mode="after")
-    def _has_a_key(self) -> "Hosted":
+    def _misfits(self) -> Iterator[str]:
         if self.base_url == OPENAI and self.key is None:
-            raise ValueError("key is missing; add `key: OPENAI_API_KEY`")
-        return self
+            yield "key is missing; add `key: OPENAI_API_KEY`"
+        text = json.dumps(self.extra)
+        names = re.findall(r'"([^"]*)":', text)
+        if SECRET.search(text) or any(map(NOT_EXTRA.fullmatch, names)):
+            yield "extra: a field that another key says, or a secret; remove it"
 
     @property
     def reasons(self) -> bool:

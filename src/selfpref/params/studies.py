@@ -6,10 +6,9 @@ refine, recognise.
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from itertools import chain
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from selfpref.params.data import (
     Aliases,
@@ -33,6 +32,8 @@ from selfpref.params.models import Lab, Model, Transformers, members
 Wording = Literal["lab", "authors", "plain"]
 Heat = Annotated[float, Field(ge=0)]
 Ties = Literal["drop", "half"]
+# What is wrong with a draw of several.
+GREEDY = "temperature is 0, so all samples are one; set it above 0"
 Study = Literal["wataoka", "livebench", "panickssery", "xu"]
 # Every study, and its tasks whose entries are models.
 TASKS: dict[Study, tuple[str, ...]] = {
@@ -105,16 +106,27 @@ class Verdicts(Section):
     max_tokens: Positive = 1024
     temperature: Heat = 0.0
 
-    @model_validator(mode="after")
-    def _samples_agree(self) -> "Verdicts":
+    def _misfits(self) -> Iterator[str]:
         if (self.score_mode == "sampled") != (self.samples is not None):
-            raise ValueError("samples goes with `score_mode: sampled`, and only with it")
+            yield "samples goes with `score_mode: sampled`, and only with it"
         if self.samples and not self.temperature:
-            raise ValueError("temperature is 0, so all samples are one; set it above 0")
-        return self
+            yield GREEDY
 
 
-class Judge(Verdicts):
+class Reading(Section):
+    """Whose texts a model reads.
+
+    Attributes:
+        datasets: Keys of `wataoka.datasets`. Left out: all.
+        questions: Of a data set so many questions (clusters of items), drawn by their names, whose
+            responses are read or pairs judged. A data set left out: all.
+    """
+
+    datasets: Slugs | None = None
+    questions: dict[Slug, Positive] = {}
+
+
+class Judge(Verdicts, Reading):
     """How a model judges pairs.
 
     Attributes:
@@ -123,31 +135,21 @@ class Judge(Verdicts):
             with its `own` response, which are what its bias needs; `all` pairs of responses to an
             item; or a number: so many labelled pairs of others' responses, drawn by their names,
             and as many of its own.
-        datasets: Whose pairs, keys of `wataoka.datasets`. Left out: all.
-        questions: Of a data set so many questions, drawn as for `Perplexity`, whose pairs are
-            judged. A data set left out: all.
     """
 
     prompts: Literal["lab", "chat", "pair-v2"]
     pairs: Literal["labelled", "own", "all"] | Positive = "labelled"
-    datasets: Slugs | None = None
-    questions: dict[Slug, Positive] = {}
 
 
-class Perplexity(Section):
+class Perplexity(Reading):
     """How a model scores.
 
     Attributes:
         prompts: Layout of the prompts.
-        datasets: Whose responses, keys of `wataoka.datasets`. Left out: all.
-        questions: Of a data set so many questions (clusters of items), drawn by their names, whose
-            responses are read. A data set left out: all.
         without_prompt: Data sets whose responses are read without their prompts too. Left out: all.
     """
 
     prompts: Literal["lab", "chat"]
-    datasets: Slugs | None = None
-    questions: dict[Slug, Positive] = {}
     without_prompt: list[Slug] | None = None
 
 
@@ -194,7 +196,7 @@ class Contest(Section):
     prefer: bool = True
 
 
-class Refine(Section):
+class Refine(Writer):
     """How a model refines its own texts (Xu et al.).
 
     Attributes:
@@ -212,22 +214,17 @@ class Refine(Section):
         temperature: Of both; 0 is greedy.
     """
 
-    prompts: Wording
     tasks: list[Literal["mqm", "coverage", "correctness"]] = Field(min_length=1)
     external: Slug
     arms: list[Literal["accept-all", "accept-random", "external", "noise"]] = []
     steps: int = Field(ge=1, le=100)
     best_of: list[Positive] = []
     rounds: list[Positive] = []
-    max_tokens: Positive
     feedback_tokens: Positive
-    temperature: Heat
 
-    @model_validator(mode="after")
-    def _draws_differ(self) -> "Refine":
+    def _misfits(self) -> Iterator[str]:
         if (self.best_of or self.rounds) and not self.temperature:
-            raise ValueError("temperature is 0, so all samples are one; set it above 0")
-        return self
+            yield GREEDY
 
 
 class Tuning(Section):
@@ -465,18 +462,14 @@ class Params(Section):
     panickssery: Panickssery
     xu: Xu
 
-    @model_validator(mode="after")
-    def _parts_agree(self) -> "Params":
-        """Every name stands for one thing that is there, and each model can do what is asked."""
-        for place, names, there, where in self._named():
-            if unknown := [name for name in names if name not in there]:
-                raise ValueError(f"{place}: {unknown[0]!r} is not in `{where}`; add or correct it")
-        for told in self._misfits():
-            raise ValueError(told)
-        return self
-
     def _misfits(self) -> Iterator[str]:
-        """What does not go together: a place, what is wrong, and the remedy."""
+        """Every name stands for one thing that is there, and each model can do what is asked."""
+        yield from (
+            f"{place}: {name!r} is not in `{where}`; add or correct it"
+            for place, names, there, where in self._named()
+            for name in names
+            if name not in there
+        )
         every = self.every_model()
         for key, entry in self.models.items():
             if any(model != every[name] for name, model in members(key, entry).items()):
@@ -515,7 +508,7 @@ class Params(Section):
         listed = [getattr(one, "judges", ()) for one in self.wataoka.datasets.values()]
         # A set without a list has more judges than are known here.
         if None not in listed:
-            there = {*self._responders(self.wataoka.judge), *chain(*listed)}
+            there = {*self._responders(self.wataoka.judge)}.union(*listed)
             yield "wataoka.panel", self.wataoka.panel, there, "wataoka.judge"
         for category, contest in self.livebench.categories.items():
             place, known = f"livebench.categories.{category}", self._of(self.livebench.tie_break)
@@ -545,7 +538,8 @@ class Params(Section):
 
     def every_model(self) -> dict[str, Model]:
         """All models by name: of an entry for several, each of them; entries may share some."""
-        return dict(chain(*(members(*entry).items() for entry in self.models.items())))
+        entries = self.models.items()
+        return {name: one for entry in entries for name, one in members(*entry).items()}
 
     def names(self, key: str) -> list[str]:
         """The models that an entry of `models` stands for."""

@@ -25,7 +25,7 @@ LONGEST = 32
 
 @cache
 def _known() -> dict[str, str]:
-    return dict(pd.read_csv(paths.names_file(), index_col="name")["shown"])
+    return dict(pd.read_csv(paths.data_file("names"), index_col="name")["shown"])
 
 
 def called(names: Iterable[str]) -> list[str]:

@@ -83,7 +83,7 @@ def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
 
 def _lay_out(params: Params, folder: Path) -> None:
     """Write what Sphinx reads: the chapters, and in Markdown the pages that lead to them."""
-    source, figures, root = paths.figures_dir(params.profile), folder / FIGURES, paths.root()
+    source, figures, root = paths.figure_dir(params.profile), folder / FIGURES, paths.root()
     source.mkdir(parents=True, exist_ok=True)
     shutil.copytree(source, figures, ignore=LEFT_OUT)
     # The testbed over several seeds, a page of the book.
@@ -98,7 +98,7 @@ def _lay_out(params: Params, folder: Path) -> None:
             found |= {(key, name): one for name, one in tables(figures / key).items()}
     first, others = judges.first(found)
     marked = first.loc[first.index == "livebench", judges.FIRST[2]]
-    claims = pd.read_csv(shutil.copy(paths.claims_file(), folder)).fillna({"part": ""})
+    claims = pd.read_csv(shutil.copy(paths.data_file("claims"), folder)).fillna({"part": ""})
     rules = params.profile == paths.RELEASED
     values = {
         "params": params,

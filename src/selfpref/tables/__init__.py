@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd
 import pyarrow
 import pyarrow.parquet
-from pyarrow import compute
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
@@ -61,11 +60,10 @@ def _valid(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
     from selfpref.tables.checks import check  # noqa: PLC0415
 
     rows, table = lean(frame, name, source), TABLES[name]
-    check(rows, table, source)
+    check(rows, name, source)
     keys = rows[table.key]
     if "candidates" in keys:
-        names = compute.binary_join(pyarrow.array(rows["candidates"]), "\0")
-        keys = keys.assign(candidates=names.to_pandas())
+        keys = keys.assign(candidates=["\0".join(names) for names in rows["candidates"]])
     if (doubled := keys.duplicated()).any():
         shown = tuple(keys[doubled].iloc[0])
         raise SelfprefError(f"{source}: duplicate key in {name}: {shown}; keep one row")
@@ -110,11 +108,13 @@ def fill(
         name: Which table, a key of `TABLES`.
         constants: Columns of one value; those that nobody gives take the table's defaults.
     """
-    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    frame = pd.DataFrame(rows)
     if frame.empty:
         return empty(name)
-    defaults, left = DEFAULTS | OWN_DEFAULTS.get(name, {}), TABLES[name].columns.keys() - {*frame}
-    return frame.assign(**{key: defaults[key] for key in defaults if key in left} | constants)
+    table = TABLES[name]
+    defaults = dict.fromkeys(table.nullable) | DEFAULTS | OWN_DEFAULTS.get(name, {})
+    left = {key: defaults[key] for key in table.columns if key in defaults and key not in frame}
+    return frame.assign(**left | constants)
 
 
 def together(name: str, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:

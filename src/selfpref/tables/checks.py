@@ -4,7 +4,7 @@ import pandas as pd
 import pandera.pandas as pa
 
 from selfpref.errors import SelfprefError
-from selfpref.tables.schemas import ROUNDING, STATUSES, TASKS, TIE, Table
+from selfpref.tables.schemas import ROUNDING, STATUSES, TABLES, TASKS, TIE
 
 
 def _different(lists: pd.Series) -> pd.Series:
@@ -46,7 +46,7 @@ CHECKS = {
 VERDICTS = pa.Check(_consistent, error="choice, candidates, probabilities and status agree")
 
 
-def check(rows: pd.DataFrame, table: Table, source: str) -> None:
+def check(rows: pd.DataFrame, table: str, source: str) -> None:
     """Check columns and, of verdicts, whether they agree.
 
     Args:
@@ -57,16 +57,14 @@ def check(rows: pd.DataFrame, table: Table, source: str) -> None:
     Raises:
         SelfprefError: A null or value that the table forbids.
     """
-    columns = {
-        name: pa.Column(None, CHECKS.get(name), nullable=name in table.nullable)
-        for name in table.columns
-    }
-    whole = VERDICTS if table.name == "verdicts" else None
+    key, nullable = TABLES[table].key, TABLES[table].nullable
+    columns = {name: pa.Column(None, CHECKS.get(name), nullable=name in nullable) for name in rows}
+    whole = VERDICTS if table == "verdicts" else None
     try:
-        pa.DataFrameSchema(columns, whole, name=table.name).validate(rows, inplace=True)
+        pa.DataFrameSchema(columns, whole, name=table).validate(rows, inplace=True)
     except pa.errors.SchemaError as error:
         wanted = getattr(error.check, "error", error.check)
         row = rows.loc[error.failure_cases["index"].iloc[0]].dropna().to_dict()
-        shown = {name: row.get(name) for name in (*table.key, error.schema.name) if name in rows}
+        shown = {name: row.get(name) for name in (*key, error.schema.name) if name in rows}
         told = f"{source}: {error.schema.name} breaks `{wanted}` in {shown}"
         raise SelfprefError(told) from error

@@ -80,18 +80,13 @@ class StudyTables:
             By data set, sorted, then by table. Of a `text` no more than its `length` is kept, in
             characters; verdicts are `released` with their data set, or were asked for here.
         """
-        # A file of scores or perplexities has no items; its rows are other data sets'.
-        held = {
-            file: {*_owner(tables.read(profile, "items", self.name, [file], ("item_id",)))}
-            for file in self.parts(profile, "items")
-        }
-        datasets = sorted(set[str]().union(*held.values()))
-        found = {dataset: dict[str, pd.DataFrame]() for dataset in datasets}
+        sources, items = self.parts(profile, "items"), self.read(profile, "items", ["item_id"])
+        found = {dataset: dict[str, pd.DataFrame]() for dataset in sorted({*_owner(items)})}
         for name in names:
             pieces = [tables.empty(name).assign(released=True)]
             for file in self.parts(profile, name):
                 rows = tables.read(profile, name, self.name, [file])
-                pieces.append(rows.assign(released=bool(held.get(file))))
+                pieces.append(rows.assign(released=file in sources))
             table = pd.concat(pieces, ignore_index=True)
             if name != "verdicts":
                 table = table.drop(columns="released")
@@ -163,7 +158,7 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
         table = study.further.get(folder, folder)
         asked_for = table == ITEMS or (task != "datasets" and table in FILLED)
         if asked_for and not file.exists():
-            row = {"judge": [key], "table": table, "status": "no table", "n": 0}
-            found.append(pd.DataFrame(row))
+            row = {"judge": key, "table": table, "status": "no table", "n": 0}
+            found.append(pd.DataFrame([row]))
     whole = pd.concat(found, ignore_index=True).reindex(columns=[*KEY, "n"])
     return whole.fillna({"task": ""}).groupby(KEY, as_index=False)["n"].sum()

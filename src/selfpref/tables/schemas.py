@@ -15,6 +15,8 @@ Further columns and their types stand below. Missing values are null and carry a
 `ok`; they are never a tie, a zero or a perfect score.
 """
 
+import re
+
 import pyarrow
 
 STATUSES = ("ok", "unparsable", "refused", "low-mass", "truncated", "failed")
@@ -40,11 +42,10 @@ _TYPES = {
     "candidates": pyarrow.list_(_TEXT),
     "messages": pyarrow.list_(pyarrow.struct([("role", _TEXT), ("content", _TEXT)])),
 }
-# What stands for what a source does not tell apart (`selfpref.tables.fill`).
+# What stands for what a source does not tell apart (`selfpref.tables.fill`); where a column may be
+# null, null does.
 DEFAULTS: dict[str, object] = {
     **dict.fromkeys(("step", "sample", "repeat"), 0),
-    **dict.fromkeys(("category", "reference", "marks", "distribution", "mass", "reply")),
-    **dict.fromkeys(("stored", "detail", "probabilities")),
     **{"metadata": "{}", "annotator": "human", "variant": "plain", "order_known": True},
 }
 # Of one table alone.
@@ -73,20 +74,16 @@ class Table:
     """One table; what must hold of its values stands in `selfpref.tables.checks`.
 
     Attributes:
-        name: Its name.
         key: The columns that tell its rows apart, and by which files are sorted.
         columns: Its columns with their types, in the order in which files hold them.
         nullable: Those that may be null.
         arrow: The schema on disk.
     """
 
-    def __init__(self, name: str, marked: list[str]) -> None:
-        self.name, names = name, [column.rstrip("*?") for column in marked]
-        self.key, self.nullable = (
-            [column[:-1] for column in marked if column.endswith(mark)] for mark in "*?"
-        )
-        self.columns = {column: _TYPES.get(column, _TEXT) for column in names}
+    def __init__(self, columns: str) -> None:
+        self.key, self.nullable = re.findall(r"(\w+)\*", columns), re.findall(r"(\w+)\?", columns)
+        self.columns = {name: _TYPES.get(name, _TEXT) for name in re.findall(r"\w+", columns)}
         self.arrow = pyarrow.schema(self.columns)
 
 
-TABLES = {name: Table(name, columns.split()) for name, columns in _COLUMNS.items()}
+TABLES = {name: Table(columns) for name, columns in _COLUMNS.items()}
