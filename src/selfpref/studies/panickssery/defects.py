@@ -65,8 +65,8 @@ def with_defects(
     lost = found["n"].where(found["status"].isin(BROKEN), 0)
     plainly = found.assign(lost=lost)[found["variant"].eq("plain")]
     share = plainly.groupby(JUDGED)[["lost", "n"]].sum().eval("lost / n")
-    values = rated.groupby(JUDGED)["released"].agg(["nunique", "count"])
-    same = values.eval("nunique == 1 and count > 1")
+    values = rated.groupby(JUDGED)["released"]
+    same = values.nunique().eq(1) & values.count().gt(1)
     who, twins = evaluators["evaluator"], duplicated(distances)
     found = evaluators.assign(
         duplicate_of=[twins.get(name, "") for name in who],

@@ -86,6 +86,19 @@ LABELS, GRADES, SAID = [*"12"], [*"12345"], ["yes", "no"]
 ORDERS = {"forward": ["own", "other"], "backward": ["other", "own"]}
 # The variant of each condition of labels.
 CONDITIONS = {"correct": "labels-correct", "wrong": "labels-swapped", "random": "labels-random"}
+# What each kind of file asked: the task, the field of the score, and that of the answer by order.
+# Raw labels are of one order; their scores are joined by condition.
+_PREFERRED = ("preference", "self_preference", "{}_comparison")
+QUESTIONS = {
+    "pairwise": [_PREFERRED, ("recognition", "detection_score", "{}_detection")],
+    "worse": [("inferiority", *_PREFERRED[1:])],
+    "labels": [_PREFERRED],
+    "raw-labels": [
+        ("preference", "correct", "correct_label"),
+        ("preference", "wrong", "incorrect_label"),
+        ("preference", "random", "random_label"),
+    ],
+}
 FINDINGS = "article of the other data set", "article that the judge was tuned on"
 PAIR, TEXT = ["item_id", "other"], ["item_id", "responder"]
 
@@ -209,22 +222,6 @@ def _lists(values: pd.DataFrame) -> pd.Series:
 # --- pairs
 
 
-def _questions(file: Released) -> list[tuple[str, str, str, list[str]]]:
-    """What a file asked: task, variant, the field of the score, those of the answers by order."""
-    if file.kind == "raw-labels":
-        return [
-            ("preference", variant, name, [f"{name.replace('wrong', 'incorrect')}_label"])
-            for name, variant in CONDITIONS.items()
-        ]
-    task = "inferiority" if file.kind == "worse" else "preference"
-    compared = [f"{order}_comparison" for order in ORDERS]
-    asked = [(task, CONDITIONS.get(file.condition, "plain"), "self_preference", compared)]
-    if file.kind == "pairwise":
-        detected = [f"{order}_detection" for order in ORDERS]
-        asked.append(("recognition", "plain", "detection_score", detected))
-    return asked
-
-
 def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
     """The verdicts of a file of pairs, a frame a question and order, the own text first and second.
 
@@ -235,7 +232,8 @@ def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
     """
     tops = {f"{order}_probability": f"{order}_comparison_probability" for order in ORDERS}
     frame, frames = frame.rename(columns=tops), []
-    for task, variant, score, fields in _questions(file):
+    for task, score, field in QUESTIONS[file.kind]:
+        variant = CONDITIONS.get(file.condition or score, "plain")
         rows = frame[["item_id"]].assign(judge=file.evaluator, task=task, variant=variant)
         rows["stored"] = _field(frame, score).astype(float)
         if variant == CONDITIONS["random"] and "random_labels" in frame:
@@ -245,8 +243,9 @@ def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
         # Of who is worse the release stores who is better.
         turn = -1 if task == "inferiority" else 1
         # Of an article of the other data set there is no answer: one failed.
-        there = [name for name in fields if name in frame or f"{name}_output" in frame]
-        for name, order in zip(there or fields[:1], ORDERS.values(), strict=False):
+        names = [*dict.fromkeys(map(field.format, ORDERS))]
+        there = [name for name in names if name in frame or f"{name}_output" in frame]
+        for name, order in zip(there or names[:1], ORDERS.values(), strict=False):
             told, offered = _answers(frame, name), [frame[text] for text in order]
             lead = turn * told["lead"]
             frames.append(
