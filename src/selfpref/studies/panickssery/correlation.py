@@ -94,9 +94,9 @@ def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     key = ["dataset", "evaluator", "convention"]
     wide = rows.pivot_table("value", key, "quantity").reindex(columns=QUANTITIES).reset_index()
     points = wide.rename(columns={"recognition": "x"}).melt([*key, "x"], value_name="y")
-    names = (evaluators["family"] + ", " + evaluators["variant"]).set_axis(evaluators["evaluator"])
-    points = points.astype(dict.fromkeys(key, "str"))
-    return points.assign(training=points["evaluator"].map(names)).dropna()
+    points, who = points.astype(dict.fromkeys(key, "str")), evaluators.set_index("evaluator")
+    points["training"] = points["evaluator"].map(who["family"] + ", " + who["variant"])
+    return points.dropna()
 
 
 def fits(
@@ -122,9 +122,9 @@ def fits(
             for names, part in within.groupby(["convention", "quantity"]):
                 if len(part) < 3:
                     continue
-                x, y = part["x"].to_numpy(), part["y"].to_numpy()
+                x, y = part[["x", "y"]].to_numpy(float).T
                 grid = np.linspace(x.min(), x.max(), GRID)
-                powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+                powers = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
                 key, families = (str(dataset), subset, *names), part["training"].nunique()
                 of = partial(line, places=grid)
                 estimates = bootstrap.estimates(powers, part["training"], of, name, *key)

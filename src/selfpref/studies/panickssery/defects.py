@@ -194,8 +194,8 @@ def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.Da
     """
     parts = []
     for (item, quantity), rows in published.groupby(["item", "quantity"]):
-        places = [dict(part.split("=") for part in where.split()) for where in rows["where"]]
-        where = pd.DataFrame(places, rows.index)
+        places = rows["where"].str.findall(r"(\w+)=(\S+)").map(dict)
+        where = pd.DataFrame([*places], rows.index)
         found = frames[item].astype(dict.fromkeys(where, "str") | {quantity: float})
         found = found.set_index([*where])[quantity].rename("recomputed")
         there = where.join(found, on=[*where], how="inner")

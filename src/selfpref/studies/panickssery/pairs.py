@@ -95,7 +95,8 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
     leads, worse, choice = first.eq(own), rows["task"].eq("inferiority"), rows["choice"]
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
-    share = (one / (one + two)).where(status.eq("ok"))
+    ok = status.eq("ok")
+    share = (one / (one + two)).where(ok)
     named = (choice.eq(own) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
     answers = rows.assign(
         dataset=data_set(rows["item_id"]),
@@ -103,11 +104,11 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
         own=own,
         other=second.where(leads, first),
         leads=leads,
-        status=status,
+        lost=status.mask(ok),
         first=share,
         confidence=share.where(leads ^ worse, 1 - share),
         undivided=one.where(leads, two),
-        choice=named.where(status.eq("ok") & choice.notna()),
+        choice=named.where(ok & choice.notna()),
     )
     return answers[leads | second.eq(own)]
 
@@ -159,16 +160,16 @@ def confidences(
     answers = answers.astype(dict.fromkeys([*KEY[:-1], "own"], "category"))
     answers.index = pd.Index(answers.groupby(KEY).ngroup())
     grouped = answers.groupby(level=0)
-    pairs, stored = grouped[[*KEY, "own"]].first(), grouped["stored"].last()
+    pairs = grouped[[*KEY, "own"]].first()
+    stored, lost = grouped["stored"].last(), grouped["lost"].last()
     known, leads = answers["order_known"].astype(bool), answers["leads"]
     forward, backward = (
         answers.loc[known & order, SAID].reindex(pairs.index) for order in (leads, ~leads)
     )
     first, second, mean = forward["choice"], backward["choice"], (forward + backward) / 2
-    lost = answers["status"].where(answers["status"].ne("ok")).groupby(level=0).last()
     # Half a pair is another quantity, unless the source vouches for the whole.
-    half = mean["confidence"].isna() & stored.isna()
-    status = lost.fillna(half.map({True: "missing order", False: "ok"}))
+    whole = mean["confidence"].fillna(stored)
+    status = lost.fillna(whole.isna().map({True: "missing order", False: "ok"}))
     kept = held_out(pairs["item_id"], pairs["evaluator"], items, evaluators)
     return pairs.assign(
         forward=forward["confidence"],
@@ -182,7 +183,7 @@ def confidences(
         orders=grouped["order_known"].sum(),
         status=status.astype("category"),
         released=stored,
-        corrected=mean["confidence"].fillna(stored).where(status.eq("ok") & kept),
+        corrected=whole.where(status.eq("ok") & kept),
         cluster=pairs["item_id"].map(items.set_index("item_id")["cluster"]).astype("category"),
         held_out=kept,
     )

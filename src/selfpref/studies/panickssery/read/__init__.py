@@ -246,14 +246,15 @@ def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
         names = [*dict.fromkeys(map(field.format, ORDERS))]
         there = [name for name in names if name in frame or f"{name}_output" in frame]
         for name, order in zip(there or names[:1], ORDERS.values(), strict=False):
-            told, offered = _answers(frame, name), [frame[text] for text in order]
+            told, (first, second) = _answers(frame, name), (frame[text] for text in order)
             lead = turn * told["lead"]
+            choice = first.where(lead > 0, second.where(lead < 0, TIE))
             frames.append(
                 rows.assign(
                     candidates=frame[order].to_numpy().tolist(),
                     probabilities=_lists(told[LABELS[::turn]]),
                     mass=told["mass"],
-                    choice=np.select([lead > 0, lead < 0, lead == 0], [*offered, TIE], None),
+                    choice=choice.where(lead.notna()),
                     status=told["status"],
                 )
             )
