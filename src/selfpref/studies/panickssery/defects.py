@@ -129,7 +129,7 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
     rows["as_own"] = (rows["released"] - rows["own"]).abs().lt(SAME)
-    rows["as_inverse"] = (rows["released"] - (1 - rows["own"])).abs().lt(SAME)
+    rows["as_inverse"] = (rows["released"] + rows["own"] - 1).abs().lt(SAME)
     swapped = rows[rows["variant"].eq("labels-swapped") & rows["own"].notna()]
     if swapped.empty:
         return pd.DataFrame(columns=SWAPPED)
