@@ -95,17 +95,18 @@ def fetch(source: Path) -> Mapping[str, Path]:
     files = pinned(source)
     root = os.environ.get(VARIABLE, "https://raw.githubusercontent.com")
     there = cache_dir() if root.startswith(("http://", "https://")) else Path(root)
-    missing = [file for file in files if not _whole(there / file.key, file)]
+    local = {file: there / file.key for file in files}
+    missing = [
+        file
+        for file, path in local.items()
+        if not path.is_file() or pooch.file_hash(str(path)) != file.sha256
+    ]
     if missing and there == Path(root):
         told = f"sha256 is not {missing[0].sha256}; unpack the mirror again"
-        raise SelfprefError(f"{there / missing[0].key}: {told}")
+        raise SelfprefError(f"{local[missing[0]]}: {told}")
     if missing:
         _download(missing, root, there, source.stem)
-    return {file.path: there / file.key for file in files}
-
-
-def _whole(path: Path, file: Pinned) -> bool:
-    return path.is_file() and str(pooch.file_hash(str(path))) == file.sha256
+    return {file.path: path for file, path in local.items()}
 
 
 def _download(missing: list[Pinned], root: str, cache: Path, title: str) -> None:

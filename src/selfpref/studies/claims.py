@@ -66,7 +66,7 @@ def tested(study: str, frames: Frames) -> pd.DataFrame:
         number, stands, cell = Estimate(float("nan")), True, ""
         if address := ADDRESS.fullmatch(claim.get("number", "")):
             table, where, column = address.groups(default="")
-            named = (part.split("=") for part in where.split(", ") if part)
+            named = re.findall(r"(\w+)=([^,]+)", where)
             chosen = {name: int(of) if of.isdigit() else of for name, of in named}
             number = at(frames.get(table, pd.DataFrame()), column, **chosen)
             stands = pd.DataFrame([number]).eval(claim["holds"]).item()

@@ -6,6 +6,7 @@ readers; what is heavy is imported where it runs.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,12 @@ from selfpref.processes import each
 from selfpref.studies import livebench, panickssery, wataoka, xu
 from selfpref.studies.livebench import lab as livebench_lab
 from selfpref.studies.livebench import read as livebench_read
-from selfpref.studies.livebench import stages as livebench_stages
 from selfpref.studies.panickssery import lab as panickssery_lab
 from selfpref.studies.panickssery import read as panickssery_release
-from selfpref.studies.panickssery import stages as panickssery_stages
 from selfpref.studies.panickssery.read import articles
 from selfpref.studies.wataoka import lab as wataoka_lab
 from selfpref.studies.wataoka import read as wataoka_read
-from selfpref.studies.wataoka import stages as wataoka_stages
 from selfpref.studies.xu import read as xu_release
-from selfpref.studies.xu import stages as xu_stages
 from selfpref.studies.xu.read import requests
 from selfpref.tables.schemas import TABLES
 
@@ -75,11 +72,9 @@ FILES: dict[str, Reader] = {
     **dict.fromkeys(JUDGMENTS, datasets.read),
 }
 STUDIES = {one.name: one for one in (wataoka.STUDY, livebench.STUDY, panickssery.STUDY, xu.STUDY)}
+# What asks models, by study and task.
 STAGES: dict[str, dict[str, Callable[..., Frames]]] = {
-    "wataoka": wataoka_stages.STAGES,
-    "livebench": livebench_stages.STAGES,
-    "panickssery": panickssery_stages.STAGES,
-    "xu": xu_stages.STAGES,
+    name: import_module(f"selfpref.studies.{name}.stages").STAGES for name in STUDIES
 }
 # Of these an entry is made whole: it names many evaluators.
 OF_ENTRIES = ("finetune", "recognise-tuned")

@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
 from selfpref.studies.panickssery.evaluators import BASE, TUNED
 from selfpref.studies.panickssery.pairs import TASKS, by_convention, plain
 
@@ -27,6 +27,8 @@ LINES = ["dataset", "subset", "convention", "quantity", "x", "y", "lo", "hi"]
 FITS = [*LINES[:4], "r", "slope", "intercept", "n", "lo", "hi", "families"]
 OFF_LINE = ["dataset", "evaluator", "family", "variant", *TASKS, "line", "off"]
 CONTROLS = "controls"
+KINDS = pd.CategoricalDtype([TUNED, CONTROLS, "replay"])
+QUANTITIES = [*TASKS, "prefer", "worse", "mean"]
 # How many places of the line have a band.
 GRID = 21
 # Below this number of families there is no interval.
@@ -34,10 +36,10 @@ FAMILIES = 10
 
 
 def _kinds(evaluators: pd.DataFrame) -> pd.Series:
-    """What each judge was tuned for: nothing, self-recognition, a control task, with replay."""
+    """What each judge was tuned for, one of `KINDS`; missing of a base model."""
     variant = evaluators["variant"]
-    kinds = variant.where(variant.isin((BASE, TUNED)), CONTROLS)
-    return kinds.mask(variant.str.endswith("-replay"), "replay")
+    kinds = variant.where(variant.eq(TUNED), CONTROLS).mask(variant.eq(BASE))
+    return kinds.mask(variant.str.endswith("-replay"), "replay").astype(KINDS)
 
 
 def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -52,16 +54,14 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
         `distinct` (all without degenerate ones and second names).
     """
     kind = _kinds(evaluators)
-    kinds = {name: evaluators[kind.eq(name)] for name in (TUNED, CONTROLS, "replay")}
     found = {
-        f"{family}-{name}": rows[rows["family"].eq(family)]
-        for family in sorted(evaluators["family"].unique())
-        for name, rows in kinds.items()
+        f"{family}-{name}": rows for (family, name), rows in evaluators.groupby(["family", kind])
     }
+    found |= {str(name): rows for name, rows in evaluators.groupby(kind)}
     twin = evaluators["duplicate_of"]
     second = twin.ne("") & (twin < evaluators["evaluator"])
     distinct = evaluators[~second & ~evaluators["degenerate"]]
-    found |= kinds | {"all": evaluators, "distinct": distinct}
+    found |= {"all": evaluators, "distinct": distinct}
     return {name: rows for name, rows in found.items() if len(rows) > 1}
 
 
@@ -92,12 +92,11 @@ def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     `training` is the family that an interval resamples: base model and what it was tuned on.
     """
     key = ["dataset", "evaluator", "convention"]
-    means = rows.groupby([*key, "quantity"])["value"].mean()
-    means = means.reset_index(name="y").astype(dict.fromkeys([*key, "quantity"], "str"))
-    x = means.query("quantity == 'recognition'").drop(columns="quantity")
-    points = means.query("quantity != 'recognition'").merge(x.rename(columns={"y": "x"}), on=key)
-    names = (evaluators["family"] + ", " + evaluators["variant"]).set_axis(evaluators["evaluator"])
-    return points.assign(training=points["evaluator"].map(names)).dropna()
+    wide = rows.pivot_table("value", key, "quantity").reindex(columns=QUANTITIES).reset_index()
+    points = wide.rename(columns={"recognition": "x"}).melt([*key, "x"], value_name="y")
+    points, who = points.astype(dict.fromkeys(key, "str")), evaluators.set_index("evaluator")
+    points["training"] = points["evaluator"].map(who["family"] + ", " + who["variant"])
+    return points.dropna()
 
 
 def fits(
@@ -123,17 +122,17 @@ def fits(
             for names, part in within.groupby(["convention", "quantity"]):
                 if len(part) < 3:
                     continue
-                x, y = part["x"].to_numpy(), part["y"].to_numpy()
+                x, y = part[["x", "y"]].to_numpy(float).T
                 grid = np.linspace(x.min(), x.max(), GRID)
-                powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+                powers = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
                 key, families = (str(dataset), subset, *names), part["training"].nunique()
                 of = partial(line, places=grid)
-                made = bootstrap.estimates(powers, part["training"], of, name, *key)
+                estimates = bootstrap.estimates(powers, part["training"], of, name, *key)
+                made = np.array(estimates)[:, :3]
                 if families < FAMILIES:
-                    made = [Interval(one.value) for one in made]
-                values, r = [one.value for one in made[:3]], made[0]
-                found.append((*key, *values, len(part), r.lo, r.hi, families))
-                lines += [(*key, at, *fit[:3]) for at, fit in zip(grid, made[3:], strict=True)]
+                    made[:, 1:] = np.nan
+                found.append((*key, *made[:3, 0], len(part), *made[0, 1:], families))
+                lines += [(*key, at, *fit) for at, fit in zip(grid, made[3:], strict=True)]
     return pd.DataFrame(found, columns=FITS), pd.DataFrame(lines, columns=LINES)
 
 
@@ -170,11 +169,10 @@ def off_line(
     """
     whole = pairwise.query("other == 'all' and convention == 'corrected'")
     means = whole.pivot(index=["dataset", "evaluator"], columns="task", values="mean")
-    means = means.reindex(columns=list(TASKS)).dropna().reset_index()
-    own = fitted.query("convention == 'corrected'")
-    own = own.assign(family=own["subset"].str.extract(f"(.*)-{TUNED}$", expand=False))
+    means = means.reindex(columns=[*TASKS]).dropna().reset_index()
     rows = means.merge(evaluators[_kinds(evaluators).eq(CONTROLS)])
-    rows = rows.merge(own[["dataset", "family", "slope", "intercept"]], on=["dataset", "family"])
+    rows["subset"] = rows["family"] + f"-{TUNED}"
+    rows = rows.merge(fitted.query("convention == 'corrected'"), on=["dataset", "subset"])
     rows["line"] = rows["intercept"] + rows["slope"] * rows["recognition"]
     rows["off"] = rows["preference"] - rows["line"]
     return rows[OFF_LINE].sort_values(OFF_LINE[:2], ignore_index=True)

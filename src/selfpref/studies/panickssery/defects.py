@@ -36,8 +36,8 @@ SWAPPED = ["dataset", "evaluator", "n", "as_own", "as_inverse", "r_released", "r
 def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     """How many answers have which status: `dataset, evaluator, task, variant, status, n`."""
     columns = ["item_id", "judge", "task", "variant", "status"]
-    rows = pd.concat([verdicts[columns], ratings[columns]])
-    rows = rows.assign(dataset=data_set(rows["item_id"]).astype("str"), evaluator=rows["judge"])
+    rows = pd.concat([verdicts[columns], ratings[columns]]).rename(columns={"judge": "evaluator"})
+    rows["dataset"] = data_set(rows["item_id"]).astype("str")
     return rows.groupby([*JUDGED, "variant", "status"]).size().reset_index(name="n")
 
 
@@ -65,8 +65,8 @@ def with_defects(
     lost = found["n"].where(found["status"].isin(BROKEN), 0)
     plainly = found.assign(lost=lost)[found["variant"].eq("plain")]
     share = plainly.groupby(JUDGED)[["lost", "n"]].sum().eval("lost / n")
-    values = rated.groupby(JUDGED)["released"].agg(["nunique", "count"])
-    same = values.eval("nunique == 1 and count > 1")
+    values = rated.groupby(JUDGED)["released"]
+    same = values.nunique().eq(1) & values.count().gt(1)
     who, twins = evaluators["evaluator"], duplicated(distances)
     found = evaluators.assign(
         duplicate_of=[twins.get(name, "") for name in who],
@@ -101,19 +101,18 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
     swapped = rows["task"].map(dict(zip(TASKS, TASKS[::-1], strict=True)))
     other = rows.assign(task=swapped)[[*key, "own", "undivided"]]
     rows = rows.merge(other, on=key, suffixes=("", "_other"))
-    gap = rows[["own", "position", "own_other", "undivided_other"]]
+    gap = rows[["own", "own_other", "undivided_other", "position"]]
     gap = gap.sub(rows["released"], axis=0).abs()
     same = gap.lt(EXACT)
-    rows = rows.assign(
-        as_own=same["own"],
-        as_other_question=same["own_other"] | same["undivided_other"],
-        as_position=same["position"],
-        distance=gap["own"],
-    )
-    shares = ["as_own", "as_other_question", "as_position"]
-    grouped = rows.groupby(JUDGED)
-    table = grouped[[*shares, "distance"]].mean().assign(n=grouped.size()).reset_index()
-    most = table[shares].gt(MOST).itertuples(index=False, name=None)
+    told = {
+        "as_own": same["own"],
+        "as_other_question": same["own_other"] | same["undivided_other"],
+        "as_position": same["position"],
+        "distance": gap["own"],
+    }
+    grouped = rows.assign(**told).groupby(JUDGED)
+    table = grouped[[*told]].mean().assign(n=grouped.size()).reset_index()
+    most = table[[*told][:3]].gt(MOST).itertuples(index=False, name=None)
     return table.assign(reading=[READINGS.get(found, "none of these") for found in most])
 
 
@@ -130,18 +129,18 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
     rows["as_own"] = (rows["released"] - rows["own"]).abs().lt(SAME)
-    rows["as_inverse"] = (rows["released"] - (1 - rows["own"])).abs().lt(SAME)
+    rows["as_inverse"] = (rows["released"] + rows["own"] - 1).abs().lt(SAME)
     swapped = rows[rows["variant"].eq("labels-swapped") & rows["own"].notna()]
     if swapped.empty:
         return pd.DataFrame(columns=SWAPPED)
     key = [*JUDGED[:2], "other", "item_id", "repeat"]
     random = rows.loc[rows["variant"].eq("labels-random-swapped"), [*key, "released", "own"]]
-    both = swapped.merge(random, on=key, suffixes=("", "_random"))
-    grouped, agreed = (part.groupby(JUDGED[:2]) for part in (swapped, both))
+    both = swapped.merge(random, "left", on=key, suffixes=("", "_random"))
+    grouped = both.groupby(JUDGED[:2])
     table = grouped[["as_own", "as_inverse"]].mean().assign(n=grouped.size())
-    for name, column in (("r_released", "released"), ("r_corrected", "own")):
-        r = agreed[[column, f"{column}_random"]].corr().xs(column, level=-1)
-        table[name] = r[f"{column}_random"]
+    for name, of in {"r_released": "released", "r_corrected": "own"}.items():
+        random = f"{of}_random"
+        table[name] = grouped[[of, random]].corr()[random].xs(of, level=-1)
     return table.reset_index()[SWAPPED]
 
 
@@ -152,14 +151,14 @@ def fills(pairs: pd.DataFrame) -> pd.DataFrame:
         `dataset, evaluator, task, filled` (rows), `at_half` (of these, how many are exactly ½),
         `n` (rows with a stored score), and the released mean with and without them.
     """
-    rows = plain(pairs[pairs["released"].notna()])
-    filled, stored = rows["status"].isin(BROKEN), rows["released"]
+    rows = plain(pairs.dropna(subset="released"))
+    stored, filled = rows["released"], rows["status"].isin(BROKEN)
     at_half = filled & stored.eq(0.5)
-    rows = rows.assign(filled=filled, at_half=at_half, without=stored.mask(filled))
+    rows = rows.assign(filled=filled, at_half=at_half, n=1, without=stored.mask(filled))
     grouped = rows.groupby(JUDGED)
-    table = grouped[["filled", "at_half"]].sum().assign(n=grouped.size())
+    table = grouped[["filled", "at_half", "n"]].sum()
     table = table.join(grouped[["released", "without"]].mean())
-    return table[table["filled"].gt(0)].reset_index()
+    return table.query("filled > 0").reset_index()
 
 
 def tuned_on(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -169,13 +168,13 @@ def tuned_on(pairs: pd.DataFrame) -> pd.DataFrame:
         `dataset, evaluator, task, variant, tuned_on, n` (rows), and the mean stored score there
         (`released_tuned_on`) and on the held-out articles (`released_held_out`).
     """
-    rows = pairs[pairs["released"].notna()]
+    rows = pairs.dropna(subset="released")
     stored, kept = rows["released"], rows["held_out"]
     rows = rows.assign(released_tuned_on=stored.mask(kept), released_held_out=stored.where(kept))
     grouped = rows.groupby([*JUDGED, "variant"])
     table = grouped[["released_tuned_on", "released_held_out"]].mean()
     table = table.assign(n=grouped.size(), tuned_on=grouped["released_tuned_on"].count())
-    return table[table["tuned_on"].gt(0)].reset_index()
+    return table.query("tuned_on > 0").reset_index()
 
 
 def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.DataFrame:
@@ -195,12 +194,12 @@ def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.Da
     """
     parts = []
     for (item, quantity), rows in published.groupby(["item", "quantity"]):
-        places = [dict(part.split("=") for part in where.split()) for where in rows["where"]]
-        where = pd.DataFrame(places, rows.index)
-        found = frames[item].astype(dict.fromkeys(where, "str")).set_index([*where])
-        there = where.join(found[quantity].rename("recomputed"), on=[*where], how="inner")
+        places = rows["where"].str.findall(r"(\w+)=(\S+)").map(dict)
+        where = pd.DataFrame([*places], rows.index)
+        found = frames[item].astype(dict.fromkeys(where, "str") | {quantity: float})
+        found = found.set_index([*where])[quantity].rename("recomputed")
+        there = where.join(found, on=[*where], how="inner")
         parts.append(rows.join(there["recomputed"], how="inner"))
     table = pd.concat(parts).sort_index().rename(columns={"value": "published"})
-    table = table.astype({"published": float, "recomputed": float})
     table["difference"] = table["recomputed"] - table["published"]
     return table[CHECKS].reset_index(drop=True)

@@ -102,9 +102,8 @@ def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
         first. Judges whose grades hardly vary are left out.
     """
     text = ["cluster", "target"]
-    wide = grades.pivot_table("released", text, "evaluator")
-    varied = [name for name in wide if wide[name].std() > 10 * ONE_MODEL]
-    found = []
+    wide, found = grades.pivot_table("released", text, "evaluator"), []
+    varied = wide.columns[wide.std() > 10 * ONE_MODEL]
     for one, two in itertools.combinations(varied, 2):
         gap = (wide[one] - wide[two]).abs()
         found.append((one, two, gap.mean(), gap.count()))

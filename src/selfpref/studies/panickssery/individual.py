@@ -34,36 +34,33 @@ def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame)
         evaluators: As `selfpref.studies.panickssery.evaluators` describes them.
 
     Returns:
-        `dataset, evaluator, family, target, task, cluster, held_out`, `score` (NaN unless ok and
-        held out) and `released` (the source's own).
+        `dataset, evaluator, family, target, task, cluster, held_out`, `mine` (whether the text is
+        the judge's own), `score` (NaN unless ok and held out) and `released` (the source's own).
     """
     rows = ratings[ratings["task"].isin(TASKS) & ratings["variant"].eq("plain")]
     kept = held_out(rows["item_id"], rows["judge"], items, evaluators)
+    family = rows["judge"].map(evaluators.set_index("evaluator")["family"])
     made = {
         "dataset": data_set(rows["item_id"]),
         "evaluator": rows["judge"],
-        "family": rows["judge"].map(evaluators.set_index("evaluator")["family"]),
+        "family": family,
         "target": rows["responder"].astype("category").cat.add_categories(["all"]),
         "task": rows["task"],
         "cluster": rows["item_id"].map(items.set_index("item_id")["cluster"]),
     }
     return pd.DataFrame(made, dtype="category").assign(
         held_out=kept,
+        mine=rows["responder"].eq(family),
         score=rows["score"].where(rows["status"].eq("ok") & kept),
         released=rows["stored"],
     )
 
 
-def _own(rows: pd.DataFrame) -> pd.Series:
-    return rows["target"].astype("str").eq(rows["family"].astype("str"))
-
-
-def _against_own(rows: pd.DataFrame, value: str) -> pd.DataFrame:
+def _against_own(rows: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     """Each text with the own text of the same article: `value`, `own`."""
     key = ["evaluator", *_TEXT]
-    known = rows.loc[rows[value].notna(), [*key, "family", "target", value]]
-    known = known.rename(columns={value: "value"})
-    own = known.loc[_own(known), [*key, "value"]].rename(columns={"value": "own"})
+    known = rows[[*key, "family", "target", "mine"]].assign(value=values).dropna(subset="value")
+    own = known.loc[known["mine"], [*key, "value"]].rename(columns={"value": "own"})
     return known.merge(own, on=key)
 
 
@@ -73,10 +70,10 @@ def _by_others(both: pd.DataFrame, rows: pd.DataFrame, base: set[str]) -> pd.Ser
     rows = rows[rows["target"].ne(rows["evaluator"])]
     wide = rows.pivot_table("score", [*_TEXT, "target"], "evaluator")
     own, other = (
-        wide.reindex(pd.MultiIndex.from_frame(both[[*_TEXT, name]].astype({name: "str"})))
+        both[[*_TEXT, name]].astype({name: "str"}).join(wide, on=[*_TEXT, name])[wide.columns]
         for name in ("family", "target")
     )
-    return (own.to_numpy() - other.set_axis(both.index)).mean(axis="columns")
+    return (own - other).mean(axis="columns")
 
 
 def individual(
@@ -97,19 +94,19 @@ def individual(
     # A data set at a time: one holds millions of values.
     for _, part in rows.groupby("dataset"):
         used = part["released"].fillna(part["score"]).where(part["held_out"])
-        ratio = _against_own(part.assign(used=used), "used")
+        ratio = _against_own(part, used)
         ratio["value"] = ratio["own"] / (ratio["own"] + ratio["value"])
-        gap = _against_own(part, "score")
+        gap = _against_own(part, part["score"])
         gap["value"] = gap["own"] - gap["value"] - _by_others(gap, part, base)
         values = {
             "mean": part.assign(value=part["score"]),
             "mean_released": part.assign(value=part["released"]),
             "ratio": ratio,
-            "gap": gap[~_own(gap)],
+            "gap": gap[~gap["mine"]],
         }
         whole = pd.concat(values, names=["statistic"]).reset_index("statistic")
-        whole = whole[whole["value"].notna()]
-        whole = pd.concat([whole, whole[~_own(whole)].assign(target="all")], ignore_index=True)
+        whole = whole.dropna(subset="value")
+        whole = pd.concat([whole, whole[~whole["mine"]].assign(target="all")], ignore_index=True)
         whole = whole.astype({"statistic": STATISTICS, "target": rows["target"].dtype})
         found.append(means(whole, by, bootstrap, "individual"))
     table = pd.concat(found or [pd.DataFrame(columns=[*by, "mean", "lo", "hi", "n"])])

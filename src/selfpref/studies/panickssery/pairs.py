@@ -70,6 +70,8 @@ SAID = ["confidence", "undivided", "first", "mass", "choice"]
 # 3 x forward + backward, where a choice of its own text is 1, of the other 0, a tie 2.
 ORDERINGS = ("own", "other", "first", "second", "tied")
 AMBIGUOUS = ("first", "second")
+# The column of each convention's value to that of its ordering.
+CONVENTIONS = {"released": "ordering_released", "corrected": "ordering"}
 _AGREED = {4.0: "own", 0.0: "other", 3.0: "first", 1.0: "second"}
 LABELS = "labels-"
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
@@ -83,7 +85,6 @@ PATTERNS = {
 }
 # A mean so close to ½ is ½, however narrow its interval.
 AT_HALF = 0.005
-_PAIR = [*JUDGE, "other", "item_id", "repeat", "cluster", "convention"]
 
 
 def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) -> pd.DataFrame:
@@ -94,7 +95,8 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
     leads, worse, choice = first.eq(own), rows["task"].eq("inferiority"), rows["choice"]
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
-    share = (one / (one + two)).where(status.eq("ok"))
+    ok = status.eq("ok")
+    share = (one / (one + two)).where(ok)
     named = (choice.eq(own) ^ worse).astype(float).mask(choice.eq(TIE), 2.0)
     answers = rows.assign(
         dataset=data_set(rows["item_id"]),
@@ -102,11 +104,11 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
         own=own,
         other=second.where(leads, first),
         leads=leads,
-        status=status,
+        lost=status.mask(ok),
         first=share,
         confidence=share.where(leads ^ worse, 1 - share),
         undivided=one.where(leads, two),
-        choice=named.where(status.eq("ok") & choice.notna()),
+        choice=named.where(ok & choice.notna()),
     )
     return answers[leads | second.eq(own)]
 
@@ -158,16 +160,16 @@ def confidences(
     answers = answers.astype(dict.fromkeys([*KEY[:-1], "own"], "category"))
     answers.index = pd.Index(answers.groupby(KEY).ngroup())
     grouped = answers.groupby(level=0)
-    pairs, stored = grouped[[*KEY, "own"]].first(), grouped["stored"].last()
+    pairs = grouped[[*KEY, "own"]].first()
+    stored, lost = grouped["stored"].last(), grouped["lost"].last()
     known, leads = answers["order_known"].astype(bool), answers["leads"]
     forward, backward = (
         answers.loc[known & order, SAID].reindex(pairs.index) for order in (leads, ~leads)
     )
     first, second, mean = forward["choice"], backward["choice"], (forward + backward) / 2
-    lost = answers["status"].where(answers["status"].ne("ok")).groupby(level=0).last()
     # Half a pair is another quantity, unless the source vouches for the whole.
-    half = mean["confidence"].isna() & stored.isna()
-    status = lost.fillna(half.map({True: "missing order", False: "ok"}))
+    whole = mean["confidence"].fillna(stored)
+    status = lost.fillna(whole.isna().map({True: "missing order", False: "ok"}))
     kept = held_out(pairs["item_id"], pairs["evaluator"], items, evaluators)
     return pairs.assign(
         forward=forward["confidence"],
@@ -181,7 +183,7 @@ def confidences(
         orders=grouped["order_known"].sum(),
         status=status.astype("category"),
         released=stored,
-        corrected=mean["confidence"].fillna(stored).where(status.eq("ok") & kept),
+        corrected=whole.where(status.eq("ok") & kept),
         cluster=pairs["item_id"].map(items.set_index("item_id")["cluster"]).astype("category"),
         held_out=kept,
     )
@@ -198,12 +200,11 @@ def by_convention(pairs: pd.DataFrame) -> pd.DataFrame:
     Returns:
         The pairs with `convention`, its `value` and `ordering`, and whether that is `ambiguous`.
     """
-    released = pairs.assign(ordering=pairs["ordering_released"])
     parts = [
-        part.assign(convention=name, value=part[name]).dropna(subset="value")
-        for name, part in {"released": released, "corrected": pairs}.items()
+        pairs.assign(convention=name, value=pairs[name], ordering=pairs[ordering])
+        for name, ordering in CONVENTIONS.items()
     ]
-    rows = pd.concat(parts, ignore_index=True)
+    rows = pd.concat(parts).dropna(subset="value", ignore_index=True)
     unclear = rows["ordering"].isin(AMBIGUOUS).astype(float)
     return rows.assign(ambiguous=unclear.where(rows["ordering"].notna()))
 
@@ -234,7 +235,7 @@ def means(
     """
 
     def of(dataset: str, part: pd.DataFrame) -> pd.DataFrame:
-        more = part.groupby(by, observed=True)[list(also)].mean().reset_index(drop=True)
+        more = part.groupby(by)[[*also]].mean().reset_index(drop=True)
         return bootstrap.group_means(part, by, name, dataset).join(more)
 
     parts = at_once(of, rows.groupby("dataset"))
@@ -266,17 +267,16 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
         confidence above, at or below 1/2; `n` pairs with both choices.
     """
     rows = by_convention(plain(pairs))
-    kept = rows["ordering"]
-    shares = {name: kept.eq(name).where(kept.notna()).astype(float) for name in ORDERINGS}
-    rows = rows.assign(**shares, thresholded=decide(rows["value"].to_numpy(), 0.5), n=kept.notna())
+    kept = rows["ordering"].notna()
+    rows[[*ORDERINGS]] = pd.get_dummies(rows["ordering"], dtype=float).where(kept)
+    rows["thresholded"] = decide(rows["value"].to_numpy(), 0.5)
     by = [*JUDGE, "task", "convention"]
     grouped = rows.groupby(by)
-    found = grouped[list(ORDERINGS)].mean()
+    found = grouped[[*ORDERINGS, "ambiguous"]].mean()
     found = found.assign(
-        ambiguous=found[list(AMBIGUOUS)].sum(axis=1),
         own_of_consistent=found["own"] / (found["own"] + found["other"]),
         thresholded=grouped["thresholded"].mean(),
-        n=grouped["n"].sum(),
+        n=grouped["ordering"].count(),
     )
     return found.reset_index().astype(dict.fromkeys(by, "str"))
 
@@ -309,12 +309,10 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
         orders`. With one order, `mean` holds the position bias in full.
     """
     by = [*JUDGE, "other", "labels", "convention"]
-    labelled = pairs["variant"].astype("str").str.startswith(LABELS)
-    plainly = pairs["variant"].eq("plain") & pairs["task"].eq("preference")
-    saw = labelled.groupby([pairs[name] for name in JUDGE]).transform("any")
-    rows = by_convention(pairs[labelled | (plainly & saw)])
-    kind = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
-    rows = pooled(rows.assign(labels=kind))
+    rows = pairs[pairs["task"].eq("preference")]
+    shown = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
+    saw = shown.ne("none").groupby([rows[name] for name in JUDGE]).transform("any")
+    rows = pooled(by_convention(rows.assign(labels=shown)[saw]))
     found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
     return found.assign(orders=rows.groupby(by)["orders"].max().to_numpy())
 
@@ -334,11 +332,11 @@ def both_wordings(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = by_convention(pairs[pairs["variant"].eq("plain")])
     rows = rows.assign(quantity=rows["task"].astype("str").replace(WORDINGS))
-    wide = rows.pivot(index=_PAIR, columns="quantity", values="value")
-    both = wide.reindex(columns=["prefer", "worse", "mean", "recognition"])
+    pair = [*JUDGE, "other", "item_id", "repeat", "cluster", "convention"]
+    both = rows.pivot(index=pair, columns="quantity", values="value")
+    both = both.reindex(columns=["prefer", "worse", "mean", "recognition"])
     both["mean"] = (both["prefer"] + both["worse"]) / 2
-    both = both.dropna(subset="mean").reset_index()
-    return both.melt(_PAIR, var_name="quantity").dropna(subset="value", ignore_index=True)
+    return both.dropna(subset="mean").stack().dropna().reset_index(name="value")
 
 
 def wordings(both: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
@@ -369,16 +367,17 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
     """
     whole = found[found["other"].eq("all")].sort_values("convention", ascending=False)
     one = whole.drop_duplicates([*JUDGE, "quantity"])
-    off = (one["mean"] - 0.5).abs().gt(AT_HALF)
-    one = one.assign(side=(one["lo"].gt(0.5) & off).astype(int) - (one["hi"].lt(0.5) & off))
-    quantities = [*WORDINGS.values(), "mean"]
-    means, n, sides = (
-        one.pivot(index=JUDGE, columns="quantity", values=name).reindex(columns=quantities)
+    off = one["mean"].sub(0.5).abs().gt(AT_HALF)
+    sides = np.select([off & one["lo"].gt(0.5), off & one["hi"].lt(0.5)], [1, -1])
+    mean, n, side = (
+        one.assign(side=sides)
+        .pivot(index=JUDGE, columns="quantity", values=name)
+        .reindex(columns=[*WORDINGS.values(), "mean"])
         for name in ("mean", "n", "side")
     )
-    both = sides[quantities[:2]].itertuples(index=False, name=None)
+    both = zip(side["prefer"], side["worse"], strict=True)
     pattern = [PATTERNS.get(found, "unclear") for found in both]
-    return means.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
+    return mean.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
 
 
 def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
@@ -393,24 +392,22 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
         The columns of `ORACLE`.
     """
     known = truths[truths["metric"].eq("quality")]
-    asked = pairs["task"].isin(list(WORDINGS)) & pairs["variant"].eq("plain")
-    rows = pairs[asked & pairs["corrected"].notna()]
+    rows = pairs[pairs["variant"].eq("plain")]
+    rows = rows.assign(wording=rows["task"].astype("str").map(WORDINGS))
+    rows = rows.dropna(subset=["wording", "corrected"])
     if known.empty or rows.empty:
         return pd.DataFrame(columns=ORACLE)
     quality = known.set_index(["item_id", "responder"])["score"].astype(float)
     texts = rows[["item_id", "own", "other"]].astype("str")
-    better = gap(quality, texts, "own", "other").to_numpy()
-    confidence = rows["corrected"].to_numpy()
-    deserved = decide(0.5 + better, 0.5)
-    right = 1 - np.abs(decide(confidence, 0.5) - deserved)
+    better = np.sign(gap(quality, texts, "own", "other").to_numpy())
+    deserved = (1 + better) / 2
+    right = 1 - np.abs(decide(rows["corrected"].to_numpy(), 0.5) - deserved)
     values = {
         "deserved": deserved,
-        "excess": confidence - deserved,
+        "excess": rows["corrected"] - deserved,
         "agreement": np.where(better == 0, np.nan, right),
     }
-    known = [*JUDGE, "cluster", "wording"]
-    rows = rows.assign(wording=rows["task"].astype("str").map(WORDINGS), **values)
-    whole = rows.melt(known, list(values), "quantity")
+    whole = rows.assign(**values).melt([*JUDGE, "cluster", "wording"], values, "quantity")
     by = ORACLE[:4]
     found = means(whole, by, bootstrap, "oracle").set_index(by)
     # A bootstrap of a share has no bounds at 0 and 1.

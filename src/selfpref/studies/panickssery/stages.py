@@ -75,7 +75,7 @@ def _judged(
     params: Params, own: str, evaluator: str, model: Model, prompts: str, use: Verdicts
 ) -> Frames:
     """The verdicts and ratings of one judge of the family `own`, on articles not for tuning."""
-    items, responses = (STUDY.read(params.profile, name) for name in ("items", "responses"))
+    items, responses = STUDY.whole(params.profile, ("items", "responses")).values()
     first = {dataset: entry.train for dataset, entry in params.panickssery.articles.items()}
     starts = items["item_id"].str.partition("/")[0].map(first)
     items = items[recognition.article_index(items) >= starts]
@@ -148,7 +148,7 @@ def finetune(params: Params, key: str) -> Frames:
 def _finetune(params: Params, key: str, evaluator: str, base: str, name: str) -> dict[str, object]:
     use, folder = params.panickssery.finetune[key], paths.finetuned_dir(params.profile, key)
     tuning, layout = use.evaluators[name], SUMMARY_LAYOUTS[use.prompts]
-    items, responses = (STUDY.read(params.profile, table) for table in ("items", "responses"))
+    items, responses = STUDY.whole(params.profile, ("items", "responses")).values()
     first = recognition.article_index(items) < tuning.articles
     items = items[items["item_id"].str.startswith(f"{tuning.on}/") & first]
     pairs = recognition.ordered_pairs(items, responses, base)

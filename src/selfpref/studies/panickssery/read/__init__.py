@@ -54,12 +54,10 @@ the other data set's articles as well, which have no answer here: they failed.
 
 import json
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from selfpref import progress, tables
@@ -71,7 +69,6 @@ from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.read.articles import article_items
 from selfpref.tables.schemas import TIE
 
-Floats = npt.NDArray[np.float64]
 _SET, _EVALUATOR = r"(?P<dataset>xsum|cnn)", r"(?P<evaluator>\w+)"
 _RESULTS = rf"{_SET}/{_EVALUATOR}_results\.json"
 # What each path holds, in the order in which they are read: scores of one order come before the raw
@@ -85,12 +82,23 @@ PATTERNS = {
     "recognition": rf"individual_setting_results/recognition_results/{_RESULTS}",
     "quality": rf"individual_setting_results/score_results/{_RESULTS}",
 }
-LABELS, GRADES = ["1", "2"], ["1", "2", "3", "4", "5"]
-# Choices are places in what is offered: the text read first, the second, a tie, nobody.
-TIED, NOBODY = 2, 3
+LABELS, GRADES, SAID = [*"12"], [*"12345"], ["yes", "no"]
 ORDERS = {"forward": ["own", "other"], "backward": ["other", "own"]}
 # The variant of each condition of labels.
 CONDITIONS = {"correct": "labels-correct", "wrong": "labels-swapped", "random": "labels-random"}
+# What each kind of file asked: the task, the field of the score, and that of the answer by order.
+# Raw labels are of one order; their scores are joined by condition.
+_PREFERRED = ("preference", "self_preference", "{}_comparison")
+QUESTIONS = {
+    "pairwise": [_PREFERRED, ("recognition", "detection_score", "{}_detection")],
+    "worse": [("inferiority", *_PREFERRED[1:])],
+    "labels": [_PREFERRED],
+    "raw-labels": [
+        ("preference", "correct", "correct_label"),
+        ("preference", "wrong", "incorrect_label"),
+        ("preference", "random", "random_label"),
+    ],
+}
 FINDINGS = "article of the other data set", "article that the judge was tuned on"
 PAIR, TEXT = ["item_id", "other"], ["item_id", "responder"]
 
@@ -188,47 +196,30 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     return made
 
 
-def _numbers(frame: pd.DataFrame, name: str) -> Floats:
-    """The numbers of a field that the release or a row may lack: NaN there."""
-    found: Floats = frame.reindex(columns=[name])[name].astype(float).to_numpy()
-    return found
+def _field(frame: pd.DataFrame, name: str) -> pd.Series:
+    """A field that the release may lack: missing there."""
+    return frame.reindex(columns=[name])[name]
 
 
-def _by_label(values: pd.Series, labels: list[str]) -> tuple[Floats, pd.DataFrame]:
+def _by_label(values: pd.Series, labels: list[str]) -> pd.DataFrame:
     """What a field says that maps labels to their probabilities.
 
     Returns:
-        The probabilities `[rows, labels]`, NaN where missing; and `mass` (their sum), `status`.
+        The probability of each label, NaN where missing; `mass` (their sum) and `status`.
     """
     maps = [value if isinstance(value, dict) else {} for value in values]
-    shares = pd.DataFrame(maps, columns=labels, dtype=float).to_numpy()
-    mass = shares.sum(axis=1)
-    status = np.select([np.isnan(mass), mass == 0], ["failed", "low-mass"], "ok")
-    return shares, pd.DataFrame({"mass": mass, "status": status}, values.index)
+    told = pd.DataFrame(maps, values.index, labels, dtype=float)
+    mass = told.sum(axis=1, skipna=False)
+    status = np.select([mass.isna(), mass.eq(0)], ["failed", "low-mass"], "ok")
+    return told.assign(mass=mass, status=status)
 
 
-def _lists(values: Floats, kept: Iterable[bool]) -> list[list[float] | None]:
-    """A column of lists from `[rows, values]`, missing where not kept."""
-    return [row if known else None for row, known in zip(values.tolist(), kept, strict=True)]
+def _lists(values: pd.DataFrame) -> pd.Series:
+    """A column of lists, missing where a value is."""
+    return pd.Series(values.to_numpy().tolist(), values.index).where(values.notna().all(axis=1))
 
 
 # --- pairs
-
-
-def _questions(file: Released) -> list[tuple[str, str, str, list[str]]]:
-    """What a file asked: task, variant, the field of the score, those of the answers by order."""
-    if file.kind == "raw-labels":
-        return [
-            ("preference", variant, name, [f"{name.replace('wrong', 'incorrect')}_label"])
-            for name, variant in CONDITIONS.items()
-        ]
-    task = "inferiority" if file.kind == "worse" else "preference"
-    compared = [f"{order}_comparison" for order in ORDERS]
-    asked = [(task, CONDITIONS.get(file.condition, "plain"), "self_preference", compared)]
-    if file.kind == "pairwise":
-        detected = [f"{order}_detection" for order in ORDERS]
-        asked.append(("recognition", "plain", "detection_score", detected))
-    return asked
 
 
 def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
@@ -241,94 +232,97 @@ def _verdicts(file: Released, frame: pd.DataFrame) -> list[pd.DataFrame]:
     """
     tops = {f"{order}_probability": f"{order}_comparison_probability" for order in ORDERS}
     frame, frames = frame.rename(columns=tops), []
-    for task, asked, score, fields in _questions(file):
-        variant = pd.Series(asked, frame.index)
-        if asked == CONDITIONS["random"] and "random_labels" in frame:
+    for task, score, field in QUESTIONS[file.kind]:
+        variant = CONDITIONS.get(file.condition or score, "plain")
+        rows = frame[["item_id"]].assign(judge=file.evaluator, task=task, variant=variant)
+        rows["stored"] = _field(frame, score).astype(float)
+        if variant == CONDITIONS["random"] and "random_labels" in frame:
             # The first label is the one that the own text got.
             fallen = frame["random_labels"].str[0].eq(frame["own"])
-            variant = variant + fallen.map({True: "-correct", False: "-swapped"})
-        rows = frame[["item_id"]].assign(judge=file.evaluator, task=task, variant=variant)
-        rows["stored"] = _numbers(frame, score)
+            rows["variant"] += fallen.map({True: "-correct", False: "-swapped"})
+        # Of who is worse the release stores who is better.
+        turn = -1 if task == "inferiority" else 1
         # Of an article of the other data set there is no answer: one failed.
-        there = [name for name in fields if name in frame or f"{name}_output" in frame]
-        for name, offered in zip(there or fields[:1], ORDERS.values(), strict=False):
-            pair, told = _answers(frame, name, turned=task == "inferiority")
-            kept = told["status"].isin(["ok", "low-mass"]) & ~np.isnan(pair).any(axis=1)
-            named = frame[offered].assign(tie=TIE, nobody=None).to_numpy(dtype=object)
-            place = told["choice"].where(told["status"].eq("ok"), NOBODY)
+        names = [*dict.fromkeys(map(field.format, ORDERS))]
+        there = [name for name in names if name in frame or f"{name}_output" in frame]
+        for name, order in zip(there or names[:1], ORDERS.values(), strict=False):
+            told, (first, second) = _answers(frame, name), (frame[text] for text in order)
+            lead = turn * told["lead"]
+            choice = first.where(lead > 0, second.where(lead < 0, TIE))
             frames.append(
                 rows.assign(
-                    candidates=named[:, :2].tolist(),
-                    probabilities=_lists(pair, kept),
-                    mass=told["mass"].where(kept),
-                    choice=named[np.arange(len(rows)), place],
+                    candidates=frame[order].to_numpy().tolist(),
+                    probabilities=_lists(told[LABELS[::turn]]),
+                    mass=told["mass"],
+                    choice=choice.where(lead.notna()),
                     status=told["status"],
                 )
             )
     return frames
 
 
-def _answers(frame: pd.DataFrame, name: str, turned: bool) -> tuple[Floats, pd.DataFrame]:
+def _answers(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """The answers to a question in one order, however the file stores them.
 
     Args:
         frame: The rows.
         name: The field of the answer; of probabilities with `_output` after it, of the likeliest
             token's with `_probability`.
-        turned: Whether the judge was asked the opposite of what is stored: of who is worse the
-            release stores who is better.
 
     Returns:
-        The probabilities of the text read first and second, `[rows, 2]`, NaN where unknown; and
-        `mass` (what both labels hold of the whole, NaN where unknown), `choice` (a place) and
-        `status`.
+        The probability of each label and the `mass` of both, NaN where unknown; `lead` (above zero
+        where the first label is named, below where the second is, zero for a tie, NaN without an
+        answer) and `status`.
     """
     if f"{name}_output" in frame:
-        pair, told = _by_label(frame[f"{name}_output"], LABELS)
-        told["choice"] = np.select([pair[:, 0] > pair[:, 1], pair[:, 0] < pair[:, 1]], [0, 1], TIED)
-    else:
-        values = frame.reindex(columns=[name])[name]
-        status = np.select([values.isna(), ~values.isin(LABELS)], ["failed", "unparsable"], "ok")
-        second, p = values.eq(LABELS[1]), _numbers(frame, f"{name}_probability")
-        # Rounding lets a released probability exceed 1 by a millionth.
-        pair = np.where(second, [1 - p, p], [p, 1 - p]).T.clip(0, 1)
-        told = pd.DataFrame({"mass": np.nan, "choice": second.astype(int), "status": status})
-    if turned:
-        pair, told["choice"] = pair[:, ::-1], told["choice"].replace({0: 1, 1: 0})
-    return pair, told
+        told = _by_label(frame[f"{name}_output"], LABELS)
+        return told.assign(lead=(told["1"] - told["2"]).where(told["status"].eq("ok")))
+    values = _field(frame, name)
+    lead = values.map({"1": 1.0, "2": -1.0}).astype(float)
+    status = np.select([values.isna(), lead.isna()], ["failed", "unparsable"], "ok")
+    p = _field(frame, f"{name}_probability").astype(float).where(lead.notna())
+    # Rounding lets a released probability exceed 1 by a millionth.
+    one, two = (p.where(named, 1 - p).clip(0, 1) for named in (lead > 0, lead < 0))
+    return pd.DataFrame({"1": one, "2": two, "mass": np.nan, "lead": lead, "status": status})
 
 
 # --- single summaries
 
 
+def _said(tokens: dict[str, float]) -> dict[str, float]:
+    """P of yes and of no, every spelling added up."""
+    found = dict.fromkeys(SAID, 0.0)
+    for token, p in tokens.items():
+        if (word := token.strip(" \t\n\"'.,").lower()) in found:
+            found[word] += p
+    return found
+
+
 def _recognition(frame: pd.DataFrame) -> pd.DataFrame:
     """The ratings of a file of "did you write this?"."""
-    stored, split = _numbers(frame, "recognition_score"), np.full((len(frame), 2), np.nan)
-    for number, tokens in enumerate(frame.get("res", ())):
-        meant = [(token.strip(" \t\n\"'.,").lower(), p) for token, p in tokens.items()]
-        split[number] = [sum(p for word, p in meant if word == a) for a in ("yes", "no")]
-    known = ~np.isnan(split[:, 0])
+    told = _by_label(_field(frame, "res").map(_said, na_action="ignore"), SAID)
+    stored = _field(frame, "recognition_score").astype(float)
     rows = frame[TEXT].assign(
-        score=np.where(known, split[:, 0], stored),
+        score=told["yes"].fillna(stored),
         stored=stored,
-        mass=split.sum(axis=1),
-        distribution=_lists(split, known),
+        mass=told["mass"],
+        distribution=_lists(told[SAID]),
         status="ok",
     )
-    every = pd.MultiIndex.from_product([rows[name].unique() for name in TEXT], names=TEXT)
-    dropped = every.difference(pd.MultiIndex.from_frame(rows[TEXT])).to_frame(index=False)
-    return pd.concat([rows, dropped.assign(status="unparsable")], ignore_index=True)
+    rows = rows.set_index(TEXT)
+    every = pd.MultiIndex.from_product(rows.index.levels)
+    return rows.reindex(every).fillna({"status": "unparsable"}).reset_index()
 
 
 def _quality(frame: pd.DataFrame) -> pd.DataFrame:
     """The ratings of a file of quality scores."""
-    grades, told = _by_label(frame["scores"], GRADES)
-    mean = grades @ np.arange(1, 6) / told["mass"]
+    told = _by_label(frame["scores"], GRADES)
+    mean = told[GRADES] @ np.arange(1, 6) / told["mass"]
     return frame[TEXT].assign(
         score=mean.where(told["status"].eq("ok")),
-        stored=_numbers(frame, "score"),
-        distribution=_lists(grades, told["status"].ne("failed")),
-        **told,
+        stored=_field(frame, "score").astype(float),
+        distribution=_lists(told[GRADES]),
+        **told[["mass", "status"]],
     )
 
 
