@@ -104,18 +104,13 @@ def excess(panel: Panel) -> pd.DataFrame:
     """Excess of every judge that responds: `category, task, judge, excess, lo, hi, p_holm, n`."""
     rows, by = with_all(pairs(panel), "task"), [*PLACE, "judge"]
     table = panel.means(rows, by, "d", "excess").rename(columns={"mean": "excess"})
-    boot = panel.bootstrap
-    p = [
-        sign_flip_p(
-            cluster_sums(part["d"], part["cluster"]),
-            boot.resamples,
-            boot.rng("p", "excess", *map(str, key)),
-        )
-        for key, part in rows.groupby(by)
-    ]
-    table.insert(6, "p_holm", np.array(p, dtype=float))
+    boot, p = panel.bootstrap, []
+    for key, part in rows.groupby(by):
+        sums = cluster_sums(part["d"], part["cluster"])
+        p.append(sign_flip_p(sums, boot.resamples, boot.rng("p", "excess", *map(str, key))))
     family = table["judge"].mask(table["task"].eq(ALL), ALL)
-    return in_order(table.assign(p_holm=table.groupby(family)["p_holm"].transform(holm)))
+    table.insert(6, "p_holm", pd.Series(p, dtype=float).groupby(family).transform(holm))
+    return in_order(table)
 
 
 def by_orders(panel: Panel) -> pd.DataFrame:
@@ -134,15 +129,14 @@ def by_orders(panel: Panel) -> pd.DataFrame:
     drawn = dataclasses.replace(panel, tables={**panel.tables, "verdicts": verdicts[~later]})
     found = []
     for orders, one in ((ONE, drawn), (EVERY, panel)):
-        both = pairs(one)
-        own = one.shares(both, ["judge"], "own")
-        over = one.means(both, ["judge"], "d", "excess", orders)
-        place = position(one)
-        first = place[place["quantity"].eq(FIRST) & place["category"].eq(ALL)]
-        parts = (own, over, first.drop(columns=["category", "quantity"]))
-        ends = pd.concat([part.set_index("judge").iloc[:, :3] for part in parts], axis=1)
-        named = ends.set_axis(ORDERS[2:-1], axis=1)
-        found.append(own[["judge", "n"]].join(named, on="judge").assign(orders=orders)[ORDERS])
+        both, place = pairs(one), position(one)
+        place = place[place["quantity"].eq(FIRST) & place["category"].eq(ALL)].set_index("judge")
+        own = one.shares(both, ["judge"], "own").set_index("judge")
+        over = one.means(both, ["judge"], "d", "excess", orders).set_index("judge")
+        table = own.set_axis([*bounded("own"), "n"], axis=1).assign(orders=orders)
+        table[bounded("excess")] = over.iloc[:, :3]
+        table[bounded("first")] = place.reindex(own.index)[["share", "lo", "hi"]]
+        found.append(table.reset_index()[ORDERS])
     return pd.concat(found, ignore_index=True)
 
 
@@ -206,16 +200,16 @@ def objective(panel: Panel) -> pd.DataFrame:
     both = pairs(panel).merge(kinds(panel), on=["item_id", "judge"])
     rows = with_all(both, "category").reset_index(drop=True)
     found = rows.groupby(KEY)["own"].agg(n="size", n_self="sum").astype(int)
-    rates, beyond, of_self = [], [], []
+    beyond, of_self = found[[]], found[[]]
     for kind in KINDS:
         mine = rows.assign(**rows[["own", "others", "d"]].where(rows["kind"].eq(kind)))
+        over = panel.means(mine, KEY, "d", "beyond", kind).set_index(KEY)
         rate, by = panel.shares(mine, KEY, "own").set_index(KEY), mine.groupby(KEY)
-        over = panel.means(mine, KEY, "d", "beyond", kind).set_index(KEY).drop(columns="n")
-        rate = rate.set_axis([*bounded(kind), f"n_{kind}"], axis=1)
-        rates += [rate, by["others"].mean().rename(f"others_{kind}")]
-        beyond += [over.set_axis(bounded(f"{kind}_beyond"), axis=1)]
-        of_self += [(by["own"].sum() / found["n_self"]).rename(f"self_{kind}")]
-    return found.join([*rates, *beyond, *of_self]).reset_index()
+        found[[*bounded(kind), f"n_{kind}"]] = rate
+        found[f"others_{kind}"] = by["others"].mean()
+        beyond[bounded(f"{kind}_beyond")] = over.iloc[:, :3]
+        of_self[f"self_{kind}"] = by["own"].sum() / found["n_self"]
+    return found.join([beyond, of_self]).reset_index()
 
 
 def third_judge(panel: Panel) -> pd.DataFrame:
