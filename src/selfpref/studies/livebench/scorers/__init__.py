@@ -20,8 +20,8 @@ from selfpref import tables
 from selfpref.studies.livebench.scorers import mathematics, words
 
 READINGS = ("strict", "tolerant")
-# By task, from question, key and response to a score of 0..1.
-SCORERS: dict[str, Callable[..., float]] = {
+# By task, from question, key and response to both scores.
+SCORERS: dict[str, Callable[[str, str, str], words.Both]] = {
     "typos": words.typos,
     "connections": words.connections,
     "plot_unscrambling": words.plot_unscrambling,
@@ -51,8 +51,8 @@ def score(task: str, question: str, key: str | None, text: str) -> dict[str, flo
     """
     if task not in SCORERS or not key or (task == "AMPS_Hard" and not mathematics.sound(key)):
         return {}
-    found = [SCORERS[task](question, key, text, tolerant=tolerant) for tolerant in (False, True)]
-    return {"strict": found[0], "tolerant": max(found)}
+    found = SCORERS[task](question, key, text)
+    return {"strict": float(found[0]), "tolerant": float(max(found))}
 
 
 def keyed(
