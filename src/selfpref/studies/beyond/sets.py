@@ -36,7 +36,7 @@ from selfpref import paths
 from selfpref.params import Params
 from selfpref.statistics import choices
 from selfpref.statistics.bias import decide, gap, scores_of, value_of, whole_counts
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, pearson
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
 from selfpref.statistics.judged import TABLES as PAIRS
 from selfpref.statistics.judged import Judged, Row, Settings, by_panel
 from selfpref.studies.livebench import STUDY as LIVEBENCH
@@ -148,7 +148,7 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
     rows["k"], tied = rows["candidates"].map(len), rows["choice"].eq(TIE)
     rows["opponent"] = [
         "+".join(name for name in names if name != me)
-        for names, me in zip(rows["candidates"], rows["responder"], strict=True)
+        for names, me in rows[["candidates", "responder"]].to_numpy()
     ]
     rows["decision"] = rows["picked"].mask(tied, 0.5)
     rows["win"] = rows["picked"].mask(tied, 1 / rows["k"])
@@ -255,11 +255,10 @@ def of_refinement(tables: Tables, settings: xu.Settings) -> Iterator[Row]:
 
 def long(rows: Iterable[Row]) -> pd.DataFrame:
     """Every statistic of every judge, sorted, in the columns `turned.LONG`."""
-    *places, statistic = choices.KEY
-    found = choices.table(rows).sort_values(
-        statistic, key=lambda names: names.map(STATISTICS.index)
-    )
-    return whole_counts(found.sort_values(places, kind="stable", ignore_index=True))
+    found = choices.table(rows)
+    found["statistic"] = pd.Categorical(found["statistic"], STATISTICS)
+    found = found.sort_values(choices.KEY, ignore_index=True)
+    return whole_counts(found.astype({"statistic": "str"}))
 
 
 def together(parts: Iterable[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
@@ -289,7 +288,7 @@ def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.Dat
     for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
         if len(part) < FEWEST or part["value"].nunique() < 2:
             continue
-        r = float(pearson(part["value"].to_numpy(float), part["beta"].to_numpy(float)))
+        r = part["value"].corr(part["beta"])
         # A perfect line has no interval: the transform of 1 is infinite.
         line = np.arctanh(r) if abs(r) < PERFECT else np.nan
         half = z / np.sqrt(len(part) - 3)

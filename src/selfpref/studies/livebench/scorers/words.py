@@ -12,7 +12,6 @@ import json
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -110,20 +109,6 @@ def connections(question: str, key: str, text: str) -> Both:
     return max(bold, default=0), last
 
 
-def _nearest(sentence: str, given: list[str]) -> int:
-    """The place of the most similar sentence, by the ratio of matching characters (difflib)."""
-    if sentence in given:
-        return given.index(sentence)
-    # Characters in common, in whatever order, bound the ratio from above.
-    own, matcher, best = Counter(sentence), difflib.SequenceMatcher(b=sentence), (-1.0, -1)
-    shared = [2 * (own & Counter(other)).total() / len(sentence + other) for other in given]
-    for place in sorted(range(len(given)), key=shared.__getitem__, reverse=True):
-        if shared[place] >= best[0]:
-            matcher.set_seq1(given[place])
-            best = max(best, (matcher.ratio(), place))
-    return best[1]
-
-
 def plot_unscrambling(question: str, key: str, text: str) -> Both:
     """1 - edit distance / sentences, after each sentence of the key finds the nearest given one.
 
@@ -133,7 +118,11 @@ def plot_unscrambling(question: str, key: str, text: str) -> Both:
         [part.strip() for part in plot.split(".") if part.strip()]
         for plot in (key, text.partition(PLOT)[2] or text)
     )
-    order = [_nearest(sentence, given) for sentence in wanted] if given else []
+    order = list[int]()
+    for sentence in wanted:
+        # The most similar one by the ratio of matching characters; to look for it takes long.
+        same = [sentence] if sentence in given else difflib.get_close_matches(sentence, given, 1, 0)
+        order += map(given.index, same)
     return 1 - edited(range(len(wanted)), order) / len(wanted), 0.0
 
 
