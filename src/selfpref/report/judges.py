@@ -97,7 +97,7 @@ def answers(judge: str, study: str, found: Frames) -> dict[str, Answer]:
     )
     if study == "livebench" and BOTH in {*third.get("kind", ())}:
         told[study] = marks.answer(third.set_index("kind"), "of eleven points")
-    place = place.set_index("dataset").reindex(columns=["reversal_rate", "one_place"])
+    orders = place.set_index("dataset").to_dict("index")
     for data, part in statistics.groupby("dataset") if study == "wataoka" else ():
         rows = part.set_index("statistic")
         if NEEDED - {*rows.index}:
@@ -105,9 +105,8 @@ def answers(judge: str, study: str, found: Frames) -> dict[str, Answer]:
         votes, regression = rows.loc["beyond_no_preference"], rows.loc["regression_scaled"]
         if not regression["n"] and votes["n"] and votes["hi"] < on_both_sides(rows):
             continue
-        order = place.to_dict("index").get(data, {})
         of_set = placebo[placebo["dataset"].eq(data)]
-        told[str(data)] = answer(rows, of_set, math.nan, math.nan, order)
+        told[str(data)] = answer(rows, of_set, math.nan, math.nan, orders.get(data, {}))
     return told
 
 

@@ -183,8 +183,8 @@ def from_confidences(
     decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
     human = _side(gap(quality, asked, "own", "other"))
     rows = asked.rename(columns={"evaluator": "judge", "other": "opponent"})
-    rows = rows.assign(responder=rows["judge"], k=2, decision=decision, win=decision)
-    rows = rows.assign(human=human, gold=human)
+    rows = rows.assign(responder=rows["judge"], decision=decision, win=decision, k=2)
+    rows["human"] = rows["gold"] = human
     return [
         choices.Judgments(
             "panickssery", str(name), gold, part[choices.COLUMNS].reset_index(drop=True), settings

@@ -60,13 +60,13 @@ def pairs(panel: Panel) -> pd.DataFrame:
     """One row an item and judge with a response: did it choose itself (`own`), and the `others`?
 
     Returns:
-        `item_id, category, task, cluster, judge, own, others` (0..1), and `d`, their difference.
+        `item_id, category, task, cluster, judge, own, others` (0..1) and `d`, their difference,
+        among others.
     """
     rows = panel.ballots.dropna(subset="picked").rename(columns={"picked": "own"})
     itself = rows["judge"].eq(rows["responder"])
     others = rows[~itself].groupby(["item_id", "responder"])["own"].mean().rename("others")
     both = rows[itself].join(others, on=["item_id", "responder"], how="inner")
-    both = both[["item_id", *PLACE, "cluster", "judge", "own", "others"]]
     return both.assign(d=both["own"] - both["others"]).reset_index(drop=True)
 
 
@@ -198,7 +198,7 @@ def objective(panel: Panel) -> pd.DataFrame:
         interval; and of the judge's choices of itself the share of each kind, `self_<kind>`.
     """
     both = pairs(panel).merge(kinds(panel), on=["item_id", "judge"])
-    rows = with_all(both, "category").reset_index(drop=True)
+    rows = with_all(both, "category")
     found = rows.groupby(KEY)["own"].agg(n="size", n_self="sum").astype(int)
     beyond, of_self = found[[]], found[[]]
     for kind in KINDS:

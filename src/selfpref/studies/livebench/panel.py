@@ -278,16 +278,19 @@ def scores(panel: Panel) -> pd.DataFrame:
     return panel.means(rows, by, "score", "score").join(top.mean(), on=by)
 
 
-def ended(votes: pd.DataFrame, calls: "pd.Series[str]") -> pd.DataFrame:
+def ended(choices: pd.DataFrame, calls: "pd.Series[str]", without: str = "") -> pd.DataFrame:
     """Who wins each item's vote, and how it ended.
 
     Args:
-        votes: A row an item, a column a judge: a responder, `tie`, or missing.
+        choices: Of one category, as `settled` returns them: a responder, `tie`, or missing.
         calls: By item the tie-breaker's choice where it was asked, missing where it failed.
+        without: A judge that has no vote.
 
     Returns:
         By item `winner` (missing: undecided) and `outcome`.
     """
+    votes = choices.pivot(index="item_id", columns="judge", values="choice")
+    votes = votes.drop(columns=without, errors="ignore")
     alike = votes.apply(lambda choice: votes.eq(choice, axis="index").sum(axis=1))
     most = votes.where(votes.ne(TIE) & alike.gt(votes.shape[1] / 2))
     winner = most.stack().groupby(level=0).first().reindex(votes.index)
@@ -298,15 +301,11 @@ def ended(votes: pd.DataFrame, calls: "pd.Series[str]") -> pd.DataFrame:
     return pd.DataFrame({"winner": winner.fillna(chosen), "outcome": outcome})
 
 
-def by_item(choices: pd.DataFrame) -> pd.DataFrame:
-    """The votes of one category, from rows as `settled` returns them: as `ended` takes them."""
-    return choices.pivot(index="item_id", columns="judge", values="choice")
-
-
 def _calls(panel: Panel, reading: str) -> pd.DataFrame:
-    """The tie-breaker's verdicts in one reading, `choice` missing where one failed."""
+    """The tie-breaker's verdicts in one reading: what it was `shown`, and what was `chosen`."""
     rows = panel.verdicts[panel.verdicts["variant"].eq(reading)]
-    return rows.assign(choice=rows["choice"].where(rows["status"].eq("ok")))
+    chosen = rows["choice"].where(rows["status"].eq("ok"))
+    return rows.assign(shown=rows["candidates"], chosen=chosen)
 
 
 def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -323,13 +322,12 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     # Only a release has a reading of its own.
     if calls["released"].empty:
         del calls["released"]
-    rules = {rule: rows.set_index("item_id")["choice"] for rule, rows in calls.items()}
+    rules = {rule: rows.set_index("item_id")["chosen"] for rule, rows in calls.items()}
     rules[ALONE], parts = NOBODY, []
     for _, choices in panel.choices.groupby("category"):
-        votes = by_item(choices)
-        ends = {rule: ended(votes, calls) for rule, calls in rules.items()}
+        ends = {rule: ended(choices, calls) for rule, calls in rules.items()}
         for name in choices["candidates"].explode().unique():
-            ends[WITHOUT] = ended(votes.drop(columns=name, errors="ignore"), NOBODY)
+            ends[WITHOUT] = ended(choices, NOBODY, name)
             part = pd.concat(ends, names=["rule"]).reset_index()
             parts.append(part.assign(responder=name))
     cast = pd.concat(parts).merge(panel.items, on="item_id")
@@ -351,9 +349,8 @@ def tie_breaks(panel: Panel) -> pd.DataFrame:
     """
     key = ["category", "item_id", "judge"]
     found, later = (_calls(panel, one).set_index(key) for one in (BREAK, RELEASED))
-    found["credited"] = later["choice"]
-    names = {"candidates": "shown", "choice": "chosen", "credited": "credited"}
-    return found.rename(columns=names)[[*names.values()]].sort_index().reset_index()
+    found = found[["shown", "chosen"]].assign(credited=later["chosen"])
+    return found.sort_index().reset_index()
 
 
 def fleiss(totals: Floats) -> Floats:

@@ -239,7 +239,7 @@ def tie_break(params: Params, model: str, open_model: OpenModel) -> Made:
     choices = panel.Panel(given, 0.0, ClusterBootstrap()).choices
     how, made, ends = panel.NOBODY, [], []
     for _, votes in choices.groupby("category"):
-        how = pd.concat([how, panel.ended(panel.by_item(votes), panel.NOBODY)["outcome"]])
+        how = pd.concat([how, panel.ended(votes, panel.NOBODY)["outcome"]])
     for _, items, one in _each(params, "tie_break", model, open_model):
         mine = _items(params, items, lambda entry: entry.tie_breaker == model)
         mine = mine.assign(outcome=mine["item_id"].map(how)).dropna(subset="outcome")

@@ -72,6 +72,6 @@ def keyed(
         item = asked[item_id]
         task, question = json.loads(item["metadata"]).get("task", ""), item["messages"][0]
         found = known(item_id, text) or score(task, question["content"], item["reference"], text)
-        place = {"item_id": item_id, "responder": responder}
-        rows += [place | {"metric": metric, "score": one} for metric, one in found.items()]
-    return tables.fill(rows, "truths", study="livebench")
+        rows += [(item_id, responder, *one) for one in found.items()]
+    truths = pd.DataFrame(rows, columns=["item_id", "responder", "metric", "score"])
+    return tables.fill(truths, "truths", study="livebench")

@@ -169,9 +169,9 @@ def _fenced(text: str) -> str:
 
 
 def _mapping(text: str) -> dict[Any, Any]:
-    start, end = text.find("{"), text.rfind("}")
+    braces = "".join(re.findall(r"\{.*\}", text, re.DOTALL))
     try:
-        found = ast.literal_eval(re.sub(r"\bnull\b", "None", text[start : end + 1]))
+        found = ast.literal_eval(re.sub(r"\bnull\b", "None", braces))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
