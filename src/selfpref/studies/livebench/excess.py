@@ -102,9 +102,11 @@ def holm(p: "pd.Series[float]") -> "pd.Series[float]":
 
 def excess(panel: Panel) -> pd.DataFrame:
     """Excess of every judge that responds: `category, task, judge, excess, lo, hi, p_holm, n`."""
-    rows, by = with_all(pairs(panel), "task"), [*PLACE, "judge"]
+    rows = with_all(pairs(panel), "task")
+    by = [*PLACE, "judge"]
     table = panel.means(rows, by, "d", "excess").rename(columns={"mean": "excess"})
-    boot, p = panel.bootstrap, []
+    boot = panel.bootstrap
+    p = []
     for key, part in rows.groupby(by):
         sums = cluster_sums(part["d"], part["cluster"])
         p.append(sign_flip_p(sums, boot.resamples, boot.rng("p", "excess", *map(str, key))))
@@ -129,7 +131,8 @@ def by_orders(panel: Panel) -> pd.DataFrame:
     drawn = dataclasses.replace(panel, tables={**panel.tables, "verdicts": verdicts[~later]})
     found = []
     for orders, one in ((ONE, drawn), (EVERY, panel)):
-        both, place = pairs(one), position(one)
+        both = pairs(one)
+        place = position(one)
         place = place[place["quantity"].eq(FIRST) & place["category"].eq(ALL)].set_index("judge")
         own = one.shares(both, ["judge"], "own").set_index("judge")
         over = one.means(both, ["judge"], "d", "excess", orders).set_index("judge")
@@ -181,7 +184,8 @@ def kinds(panel: Panel) -> pd.DataFrame:
         `item_id, scoring, judge, kind`: `harmful` (worse), `neutral` (as good, within the margin)
         or `legitimate` (better than all), should the judge of this name choose itself.
     """
-    known, width = objective_scores(panel), panel.margin + ROUNDING
+    known = objective_scores(panel)
+    width = panel.margin + ROUNDING
     wide = known.pivot(index=["item_id", "scoring"], columns="responder", values="score").dropna()
     best = {judge: wide.drop(columns=judge).max(axis=1) for judge in wide}
     gap = (wide - pd.DataFrame(best, wide.index)).rename_axis(columns="judge").stack()
@@ -200,11 +204,13 @@ def objective(panel: Panel) -> pd.DataFrame:
     both = pairs(panel).merge(kinds(panel), on=["item_id", "judge"])
     rows = with_all(both, "category")
     found = rows.groupby(KEY)["own"].agg(n="size", n_self="sum").astype(int)
-    beyond, of_self = found[[]], found[[]]
+    beyond = found[[]]
+    of_self = found[[]]
     for kind in KINDS:
         mine = rows.assign(**rows[["own", "others", "d"]].where(rows["kind"].eq(kind)))
         over = panel.means(mine, KEY, "d", "beyond", kind).set_index(KEY)
-        rate, by = panel.shares(mine, KEY, "own").set_index(KEY), mine.groupby(KEY)
+        rate = panel.shares(mine, KEY, "own").set_index(KEY)
+        by = mine.groupby(KEY)
         found[[*bounded(kind), f"n_{kind}"]] = rate
         found[f"others_{kind}"] = by["others"].mean()
         beyond[bounded(f"{kind}_beyond")] = over.iloc[:, :3]

@@ -28,7 +28,8 @@ def oracle(items: pd.DataFrame) -> Callable[[str, str], dict[str, float]]:
     def truths(item: str, text: str) -> dict[str, float]:
         if item not in known:
             return {}
-        right, marks = quality(known[item], text), rubric(known[item], text)
+        right = quality(known[item], text)
+        marks = rubric(known[item], text)
         return {"strict": right, "tolerant": right, "rubric": float(sum(marks.values()))}
 
     return truths

@@ -100,8 +100,10 @@ def settled(votes: pd.DataFrame) -> pd.DataFrame:
     read = votes.assign(choice=votes["choice"].where(ok), outcome=votes["status"].mask(ok))
     read["order"] = read["candidates"].map(tuple)
     groups = read.groupby(CHOICES[:5])
-    rows, orders = groups[["choice", "outcome"]].first(), groups["order"]
-    unstable, lost = groups["choice"].nunique().gt(1), rows["outcome"].notna()
+    rows = groups[["choice", "outcome"]].first()
+    orders = groups["order"]
+    unstable = groups["choice"].nunique().gt(1)
+    lost = rows["outcome"].notna()
     ends = rows["choice"].where(rows["choice"].eq(TIE), "chosen").mask(unstable, "unstable")
     rows["outcome"] = rows["outcome"].fillna(ends)
     rows["choice"] = rows["choice"].mask(unstable, TIE).mask(lost)
@@ -240,10 +242,13 @@ def position(panel: Panel) -> pd.DataFrame:
     rows = rows.explode("responder").merge(texts[["item_id", "responder", "text"]], "left")
     # What is not known is nobody's copy.
     said = rows["text"].str.split().str.join(" ").fillna("\0" + rows["responder"].astype("str"))
-    by_verdict, picked = rows.groupby("verdict"), rows["choice"].eq(rows["responder"])
-    place, among = by_verdict.cumcount(), by_verdict["responder"].transform("size")
+    by_verdict = rows.groupby("verdict")
+    picked = rows["choice"].eq(rows["responder"])
+    place = by_verdict.cumcount()
+    among = by_verdict["responder"].transform("size")
     same = place.groupby([rows["verdict"], said])
-    alike, earliest = same.transform("size"), place.eq(same.transform("min"))
+    alike = same.transform("size")
+    earliest = place.eq(same.transform("min"))
     told = "earliest of " + alike.astype("str") + " copies"
     first = rows.assign(quantity=FIRST, copies=1, hit=place.eq(0), chance=1 / among)
     copies = rows.assign(quantity=told, copies=alike, hit=earliest.where(picked), chance=1 / alike)
@@ -251,7 +256,8 @@ def position(panel: Panel) -> pd.DataFrame:
     moved = panel.choices.dropna(subset="choice").query("orders > 1")
     moved = moved.assign(quantity="changed with the order", copies=0, chance=0.0)
     moved["hit"] = moved["outcome"].eq("unstable")
-    by, found = ["category", "judge", "copies", "quantity"], []
+    by = ["category", "judge", "copies", "quantity"]
+    found = []
     for part in (read, moved, read.assign(category=ALL), moved.assign(category=ALL)):
         groups = part.groupby(by).agg(items=("item_id", "nunique"), chance=("chance", "mean"))
         shares = panel.shares(part, by, "hit").assign(**groups.reset_index()[["items", "chance"]])
@@ -273,7 +279,8 @@ def scores(panel: Panel) -> pd.DataFrame:
         `category, judge, responder, mean, lo, hi, n`, and `saturated`, the share of totals at the
         top of the rubric.
     """
-    rows, by = rated(panel), ["category", "judge", "responder"]
+    rows = rated(panel)
+    by = ["category", "judge", "responder"]
     top = rows.assign(saturated=rows["score"].ge(TOP)).groupby(by)["saturated"]
     return panel.means(rows, by, "score", "score").join(top.mean(), on=by)
 
@@ -323,7 +330,8 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     if calls["released"].empty:
         del calls["released"]
     rules = {rule: rows.set_index("item_id")["chosen"] for rule, rows in calls.items()}
-    rules[ALONE], parts = NOBODY, []
+    rules[ALONE] = NOBODY
+    parts = []
     for _, choices in panel.choices.groupby("category"):
         ends = {rule: ended(choices, calls) for rule, calls in rules.items()}
         for name in choices["candidates"].explode().unique():
@@ -332,7 +340,8 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
             parts.append(part.assign(responder=name))
     cast = pd.concat(parts).merge(panel.items, on="item_id")
     cast["rule"] = pd.Categorical(cast["rule"], [*CALLS, ALONE, WITHOUT])
-    cast["won"], cast["undecided"] = cast["winner"].eq(cast["responder"]), cast["winner"].isna()
+    cast["won"] = cast["winner"].eq(cast["responder"])
+    cast["undecided"] = cast["winner"].isna()
     undecided = cast.groupby(VOTES[:3], observed=True)["undecided"].sum()
     table = panel.shares(cast, VOTES[:3], "won").join(undecided, on=VOTES[:3])
     whole = cast[cast["rule"].ne(WITHOUT)].drop_duplicates(["item_id", "rule"])
@@ -362,7 +371,9 @@ def fleiss(totals: Floats) -> Floats:
     Returns:
         `[...]`; NaN where all choices are of one option.
     """
-    options, agreed, rows = totals[..., :-2], totals[..., -2], totals[..., -1]
+    options = totals[..., :-2]
+    agreed = totals[..., -2]
+    rows = totals[..., -1]
     parts = options / options.sum(axis=-1, keepdims=True)
     chance = (parts**2).sum(axis=-1)
     return divided(agreed / rows - chance, 1 - chance)
@@ -376,7 +387,8 @@ def agreement(panel: Panel) -> pd.DataFrame:
     rows = []
     for key, part in with_all(panel.choices, "task").groupby(PLACE):
         wide = part.pivot(index=["item_id", "cluster"], columns="judge", values="choice")
-        complete, judges = wide.dropna(), wide.shape[1]
+        complete = wide.dropna()
+        judges = wide.shape[1]
         if judges < 2 or complete.empty:
             continue
         counts = pd.get_dummies(complete.stack()).groupby(level=[0, 1]).sum()
@@ -404,7 +416,8 @@ def checks(shares: pd.DataFrame, votes: pd.DataFrame, published: pd.DataFrame) -
         The columns `CHECKS`, a row a percentage whose judge and responder are in the data;
         `difference` is in points, and a printed percentage is rounded to a tenth.
     """
-    key, released = CHECKS[:5], votes.query("rule == 'released'")
+    key = CHECKS[:5]
+    released = votes.query("rule == 'released'")
     released = released.assign(task=ALL, judge="", item="vote")
     found = pd.concat([shares.assign(item="share"), released])[[*key, "share"]]
     table = published.fillna({"judge": ""}).rename(columns={"value": "published"})

@@ -91,7 +91,8 @@ def prefer(
         The verdicts table.
     """
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
-    writers, asked = responses.groupby("item_id")["responder"].unique(), _asked(items)
+    writers = responses.groupby("item_id")["responder"].unique()
+    asked = _asked(items)
     shown = [presented(item, judge.name, writers[item], orders, judge.seed) for item in asked]
     rows = items[["study", "item_id"]].assign(candidates=shown).explode("candidates")
     rows["repeat"] = rows.groupby("item_id").cumcount()
@@ -128,12 +129,15 @@ def mark(items: pd.DataFrame, responses: pd.DataFrame, judge: Asked) -> pd.DataF
         The ratings table: `score` the total, `marks` the eleven marks where all can be read,
         `reply` the judge's words.
     """
-    asked, prompts = _asked(items), judge.prompts
+    asked = _asked(items)
+    prompts = judge.prompts
 
     def read(answer: Text) -> Columns:
-        (total, marks), status = prompts.marks(answer.text), "ok"
+        (total, marks) = prompts.marks(answer.text)
+        status = "ok"
         if total is None:
-            marks, status = None, "truncated" if answer.status == "truncated" else "unparsable"
+            marks = None
+            status = "truncated" if answer.status == "truncated" else "unparsable"
         return {"score": total, "marks": marks, "reply": answer.text, "status": status}
 
     def questions(some: pd.DataFrame, attempt: int) -> Iterator[Question]:
@@ -142,7 +146,9 @@ def mark(items: pd.DataFrame, responses: pd.DataFrame, judge: Asked) -> pd.DataF
             limits = prompts.mark_tokens, judge.use.temperature, draw
             yield Question([Generate(prompts.rubric(asked[item], text), *limits)], read)
 
-    made, left, told = [], responses, {"judge": judge.name, "task": "rubric"}
+    made = []
+    left = responses
+    told = {"judge": judge.name, "task": "rubric"}
     for attempt in range(judge.use.tries):
         found = ask(judge.model, left, "ratings", partial(questions, attempt=attempt), **told)
         again = found["status"].eq("unparsable").to_numpy() & (attempt < judge.use.tries - 1)
@@ -155,7 +161,8 @@ def _each(
     params: Params, task: str, model: str, open_model: OpenModel
 ) -> Iterator[tuple[str, pd.DataFrame, Asked]]:
     """Each data set, its items, and the model opened for it."""
-    use, own = getattr(params.livebench, task)[model], responder(params, model)
+    use = getattr(params.livebench, task)[model]
+    own = responder(params, model)
     for dataset in STUDY.parts(params.profile, "items"):
         items = tables.read(params.profile, "items", STUDY.name, [dataset])
         title = f"{task.replace('_', '-')} {model} {dataset}"
@@ -192,13 +199,15 @@ def respond(params: Params, model: str, open_model: OpenModel) -> Made:
         responses, truths, and `dropped`: by data set how many responses were cut off at the limit,
         and how many items have none, by reason.
     """
-    made, counts = [], {}
+    made = []
+    counts = {}
     for dataset, items, one in _each(params, "respond", model, open_model):
         mine = _items(params, items, lambda entry: entry.respond and model in entry.responders)
         how = one.name, one.model, one.prompts.respond, one.use
         found, counts[dataset] = answered(mine, *how, seed=one.seed)
         made.append(found)
-    responses, items = tables.together("responses", made), STUDY.read(params.profile, "items")
+    responses = tables.together("responses", made)
+    items = STUDY.read(params.profile, "items")
     truths = scorers.keyed(items, responses, lab.oracle(items))
     return {"responses": responses, "truths": truths, "dropped": tallied(counts)}
 
@@ -211,7 +220,9 @@ def judge(params: Params, model: str, open_model: OpenModel) -> Made:
         model: A model of `livebench.judge`.
         open_model: Opens the model for a data set.
     """
-    every, ratings, verdicts = STUDY.read(params.profile, "responses"), [], []
+    every = STUDY.read(params.profile, "responses")
+    ratings = []
+    verdicts = []
     for _, items, one in _each(params, "judge", model, open_model):
         some = _items(params, items, lambda entry: entry.score and model in entry.judges)
         ratings.append(mark(some, _of(every, some, params), one))
@@ -237,7 +248,9 @@ def tie_break(params: Params, model: str, open_model: OpenModel) -> Made:
     judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
     given["verdicts"] = given["verdicts"].loc[lambda cast: cast["judge"].isin(judges)]
     choices = panel.Panel(given, 0.0, ClusterBootstrap()).choices
-    how, made, ends = panel.NOBODY, [], []
+    how = panel.NOBODY
+    made = []
+    ends = []
     for _, votes in choices.groupby("category"):
         how = pd.concat([how, panel.ended(votes, panel.NOBODY)["outcome"]])
     for _, items, one in _each(params, "tie_break", model, open_model):

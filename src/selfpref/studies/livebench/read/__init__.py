@@ -96,7 +96,8 @@ def read_log(path: Path) -> pd.DataFrame:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     outputs = (output for cell in cells for output in cell.get("outputs", []))
     text = "\n".join("".join(output.get("text", [])) for output in outputs)
-    calls, category = list[dict[str, Any]](), ""
+    calls = list[dict[str, Any]]()
+    category = ""
     for begun, votes, credited in re.findall(LINE, text, re.MULTILINE):
         category = begun or category
         if votes:
@@ -131,7 +132,8 @@ def _rating(stored: str, reasons: str) -> tuple[object, ...]:
         return None, None, None, "failed"
     rest = REST.match(reasons)
     stated = f"Overall Score: {float(stored):g} {rest[0].strip() if rest else ''}"
-    total, marks = read_total(stated), read_marks(f"{stated}\n{reasons}")
+    total = read_total(stated)
+    marks = read_marks(f"{stated}\n{reasons}")
     status = "unparsable" if total is None else "ok"
     return total, float(stored), marks, status
 
@@ -139,7 +141,8 @@ def _rating(stored: str, reasons: str) -> tuple[object, ...]:
 def _ratings(rows: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for judge, responder in product(SHOWN, SHOWN):
-        total, reply = rows[f"{judge}_SCORING_{responder}"], rows[f"{judge}_SR_{responder}"]
+        total = rows[f"{judge}_SCORING_{responder}"]
+        reply = rows[f"{judge}_SR_{responder}"]
         read = pd.DataFrame([*map(_rating, total, reply)], rows.index, RATED)
         given = {"judge": judge, "responder": responder, "item_id": rows["item_id"]}
         parts.append(read.assign(reply=reply.replace("", None), **given))
@@ -174,7 +177,8 @@ def release(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFram
     Raises:
         SelfprefError: A file cannot be had, or a judge is not in the release.
     """
-    wanted, files = judges_of(dataset, entry, [*SHOWN, TIE_BREAKER]), fetch(source)
+    wanted = judges_of(dataset, entry, [*SHOWN, TIE_BREAKER])
+    files = fetch(source)
     sheets = [_sheet(category, files[path], dataset) for category, path in FILES.items()]
     rows = pd.concat(sheets, ignore_index=True)
     rows["reference"] = rows["ground_truth"].replace("", None)

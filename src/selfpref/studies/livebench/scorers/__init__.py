@@ -67,10 +67,12 @@ def keyed(
         responses: With `item_id, responder, text`, to these items.
         known: From an item's id and a text to its scores by metric, where these need no key.
     """
-    asked, rows = items.set_index("item_id").to_dict("index"), []
+    asked = items.set_index("item_id").to_dict("index")
+    rows = []
     for item_id, responder, text in responses[["item_id", "responder", "text"]].to_numpy():
         item = asked[item_id]
-        task, question = json.loads(item["metadata"]).get("task", ""), item["messages"][0]
+        task = json.loads(item["metadata"]).get("task", "")
+        question = item["messages"][0]
         found = known(item_id, text) or score(task, question["content"], item["reference"], text)
         rows += [(item_id, responder, *one) for one in found.items()]
     truths = pd.DataFrame(rows, columns=["item_id", "responder", "metric", "score"])

@@ -229,7 +229,8 @@ def sound(key: str) -> bool:
 
 def _values(formula: str, key: str, *, rename: bool = False) -> list[complex]:
     """The values of a formula at every point, its letters being those of the key."""
-    names, own = letters(key), letters(formula)
+    names = letters(key)
+    own = letters(formula)
     if rename and len(own) == len(names) == 1:
         names = own
     return [evaluate(formula, dict.fromkeys(names, point)) for point in POINTS]
@@ -237,7 +238,8 @@ def _values(formula: str, key: str, *, rename: bool = False) -> list[complex]:
 
 def _equal(question: str, key: str, formula: str, *, tolerant: bool) -> bool:
     """Whether a formula equals the key; a `ValueError` says that it cannot be read."""
-    wanted, given = _values(key, key), _values(formula, key, rename=tolerant)
+    wanted = _values(key, key)
+    given = _values(formula, key, rename=tolerant)
     if "indefinite integral" in question:
         wanted, given = ([value - values[0] for value in values] for values in (wanted, given))
     signs = (1, -1) if "characteristic polynomial" in question else (1,)
@@ -254,7 +256,8 @@ def _equal(question: str, key: str, formula: str, *, tolerant: bool) -> bool:
 
 def _drawn(text: str) -> list[str]:
     """Contents of everything that is meant as a box, and the last line."""
-    unified, found = typed(text), []
+    unified = typed(text)
+    found = []
     for match in BOX.finditer(unified):
         if content := CONTENT.match(unified, match.end()):
             bracket = enclosed(unified, content.start(1)) if content[1] else None

@@ -64,7 +64,8 @@ def states(text: str, key: str) -> bool:
 
     That is its last box, last bold words, what follows the last word "answer", and last line.
     """
-    wanted, end = plain(key), lines(text)
+    wanted = plain(key)
+    end = lines(text)
     after = [match[1] for line in end if (match := STATED.fullmatch(line))]
     places = [plain(part[-1]) for part in (boxed(text), bolds(text), after, end) if part]
     return wanted in places or (bool(places) and f" {places[-1]}".endswith(f" {wanted}"))
@@ -142,7 +143,8 @@ def zebra(question: str, key: str, text: str) -> Both:
 
 def spatial(question: str, key: str, text: str) -> Both:
     """A number or shape: any of the last three in bold; tolerant: wherever it is stated."""
-    wanted, words = plain(key), [plain(word) for word in bolds(text)[-3:]]
+    wanted = plain(key)
+    words = [plain(word) for word in bolds(text)[-3:]]
     named = [word for word in words if wanted in word and len(word) < 2 * len(wanted) + 5]
     right = wanted in words or (wanted in SHAPES and bool(named))
     return right, states(text, key)
@@ -179,7 +181,8 @@ def _mapping(text: str) -> dict[Any, Any]:
 
 def join(question: str, key: str, text: str) -> Both:
     """F1 over the pairs of columns; a pair without a target is wrong, tolerant: left out."""
-    wanted, given = _mapping(key), _mapping(_fenced(text))
+    wanted = _mapping(key)
+    given = _mapping(_fenced(text))
     named = {column: target for column, target in given.items() if target}
     hits = sum(wanted.get(column) == target for column, target in named.items())
     strict, tolerant = (2 * hits / max(1, len(wanted) + len(of)) for of in (given, named))
@@ -254,6 +257,7 @@ def reformat(question: str, key: str, text: str) -> Both:
 
     Tolerant: columns too many, capitals and signs in their names, and escapes are set aside.
     """
-    formats, table = FORMATS.search(question), _fenced(text)
+    formats = FORMATS.search(question)
+    table = _fenced(text)
     asked = formats[2].lower() if formats else "", key, table
     return _reformatted(*asked, tolerant=False), _reformatted(*asked, tolerant=True)
