@@ -137,7 +137,7 @@ def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
         parts.append(rows.reindex(columns=[*key, "dataset", ORDER, AGREES]))
     numbers = pd.concat(parts)
     for (judge, study), own in asked(found).groupby(key):
-        beside = numbers[numbers["judge"].eq(judge) & numbers["study"].eq(study)]
+        beside = numbers.query("judge == @judge and study == @study")
         given = answers(judge, study, found)
         pairs = "order not known" if own["table"].eq("verdicts").any() else MARKED
         sets = ", ".join(sorted(called({*(beside["dataset"] if len(beside) else own["study"])})))
@@ -149,5 +149,6 @@ def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
             told = [one.verdict, order, span(rows[AGREES], ".2f") or "-", one.because]
             made.append([str(rank), study, *called([judge, data]), *told])
     whole = pd.DataFrame(sorted(made), columns=["rank", "chapter", *FIRST], dtype="str")
-    whole, known = whole.set_index("chapter"), whole["rank"].isin([*"012"]).to_numpy()
+    whole = whole.set_index("chapter")
+    known = whole["rank"].isin([*"012"])
     return whole.loc[known, FIRST], whole[~known].rename(columns={"evidence": MISSING})[ELSEWHERE]

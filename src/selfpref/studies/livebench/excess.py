@@ -173,8 +173,8 @@ def objective_scores(panel: Panel) -> pd.DataFrame:
 def true_scores(panel: Panel) -> pd.DataFrame:
     """Mean objective score by `category, task, responder, scoring` (the reading): `score, n`."""
     rows = with_all(objective_scores(panel).merge(panel.items, on="item_id"), "task")
-    means = rows.groupby([*PLACE, "responder", "scoring"])["score"].agg(score="mean", n="size")
-    return means.reset_index()
+    by = [*PLACE, "responder", "scoring"]
+    return rows.groupby(by)["score"].agg(score="mean", n="size").reset_index()
 
 
 def kinds(panel: Panel) -> pd.DataFrame:

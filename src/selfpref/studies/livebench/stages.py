@@ -52,7 +52,7 @@ def presented(
         One or k permutations of the responders.
     """
     rng = np.random.default_rng(seed_of(seed, judge, item_id))
-    drawn = [str(name) for name in rng.permutation(sorted(responders))]
+    drawn = rng.permutation(sorted(responders)).tolist()
     turns = len(drawn) if orders == "cyclic" else 1
     return [tuple(drawn[turn:] + drawn[:turn]) for turn in range(turns)]
 

@@ -35,7 +35,7 @@ FUNCTIONS: dict[str, Callable[[complex], complex]] = {
 UPPER = 0j
 CONSTANTS = {"e": cmath.e, "i": 1j, "pi": cmath.pi, "C": 0j, "c": 0j}
 SIGNS = str.maketrans("×·⋅∙•−–—÷⁄∕", "*****---///")
-GREEK = {"π": r"\pi ", "λ": r"\lambda ", "√": r"\sqrt ", "∛": r"\sqrt[3] "}
+LETTERS = str.maketrans({"π": r"\pi ", "λ": r"\lambda ", "√": r"\sqrt ", "∛": r"\sqrt[3] "})
 RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 # What is written otherwise, or only for the eye.
 SPELT = {
@@ -58,9 +58,7 @@ BINDS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "^": POWER}
 def typed(text: str) -> str:
     """A text in plain characters: raised digits as powers, letters and digits of one kind."""
     raised = RAISED.sub(lambda run: "^{" + unicodedata.normalize("NFKC", run[0]) + "}", text)
-    for sign, command in GREEK.items():
-        raised = raised.replace(sign, command)
-    return unicodedata.normalize("NFKC", raised.translate(SIGNS))
+    return unicodedata.normalize("NFKC", raised.translate(SIGNS | LETTERS))
 
 
 def _tokens(text: str) -> list[str]:

@@ -72,7 +72,6 @@ def states(text: str, key: str) -> bool:
 
 
 GROUP = 4
-PLOT = "<PLOT_SUMMARY>"
 QUOTES = str.maketrans("‘’“”–—−", "''\"\"---")
 VERDICT = re.compile(r"\b(yes|no|unknown)\b")
 # A shape may be named with an adjective ("equilateral triangle"), but not in a list of shapes.
@@ -117,7 +116,7 @@ def plot_unscrambling(question: str, key: str, text: str) -> Both:
     """
     wanted, given = (
         [part.strip() for part in plot.split(".") if part.strip()]
-        for plot in (key, text.partition(PLOT)[2] or text)
+        for plot in (key, text.partition("<PLOT_SUMMARY>")[2] or text)
     )
     order = list[int]()
     for sentence in wanted:
