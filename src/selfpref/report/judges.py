@@ -102,7 +102,8 @@ def answers(judge: str, study: str, found: Frames) -> dict[str, Answer]:
         rows = part.set_index("statistic")
         if NEEDED - {*rows.index}:
             continue
-        votes, regression = rows.loc["beyond_no_preference"], rows.loc["regression_scaled"]
+        votes = rows.loc["beyond_no_preference"]
+        regression = rows.loc["regression_scaled"]
         if not regression["n"] and votes["n"] and votes["hi"] < on_both_sides(rows):
             continue
         of_set = placebo[placebo["dataset"].eq(data)]
@@ -130,7 +131,9 @@ def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
     Args:
         found: The studies' tables.
     """
-    key, made, parts = ["judge", "study"], [], []
+    key = ["judge", "study"]
+    made = []
+    parts = []
     for study, table, where, column, name in BESIDE:
         rows = _rows(found, study, table, where).assign(study=study)
         rows = rows.rename(columns={"evaluator": "judge", column: name})

@@ -77,8 +77,8 @@ def of_wataoka(params: Params, settings: Settings) -> list[Judged]:
         return []
     loaded = WATAOKA.by_dataset(params.profile, PAIRS)
     judged = (Judged(key, tables, settings) for key, tables in loaded.items())
-    here = (data for data in judged if not data.keyed or params.wataoka.by_key(data.name))
-    return [data for data in here if data.judges]
+    by_key = params.wataoka.by_key
+    return [data for data in judged if data.judges and (by_key(data.name) or not data.keyed)]
 
 
 def of_livebench(params: Params, settings: Settings) -> Panel | None:
@@ -114,7 +114,8 @@ def by_gold(data: Judged) -> list[Labelled]:
 
     The first is 1/2 everywhere. The oracle's and the panel's are left out where there are none.
     """
-    quality, panel = data.truth("quality"), by_panel(data)
+    quality = data.truth("quality")
+    panel = by_panel(data)
     golds = {choices.NONE: data.pairs.assign(human=0.5), choices.HUMAN: data.pairs}
     if len(quality):
         golds[choices.ORACLE] = data.pairs.assign(human=_side(gap(quality, data.pairs)))
@@ -145,21 +146,23 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
         Without a gold label, then under each reading of the key.
     """
     rows = panel.ballots.reset_index(names="set").astype({"responder": "str"})
-    rows["k"], tied = rows["candidates"].map(len), rows["choice"].eq(TIE)
+    rows["k"] = rows["candidates"].map(len)
+    tied = rows["choice"].eq(TIE)
     rows["opponent"] = [
         "+".join(name for name in names if name != me)
         for names, me in rows[["candidates", "responder"]].to_numpy()
     ]
     rows["decision"] = rows["picked"].mask(tied, 0.5)
     rows["win"] = rows["picked"].mask(tied, 1 / rows["k"])
-    made, by = [], rows["set"]
+    made = []
+    by = rows["set"]
     for gold in (choices.NONE, *READINGS):
         scores = scores_of(panel.tables["truths"], gold)
         score = value_of(scores, rows["item_id"], rows["responder"])
         best = score.ge(score.groupby(by).transform("max") - panel.margin - ROUNDING)
         known = score.notna().groupby(by).transform("all")
         win = best.div(best.groupby(by).transform("sum")).where(known)
-        human = win.mask(win.between(0, 1, inclusive="neither"), 0.5)
+        human = win.mask(win.gt(0) & win.lt(1), 0.5)
         turned = rows.assign(gold=win, human=human)[choices.COLUMNS]
         name = gold if gold == choices.NONE else f"key-{gold}"
         made.append(choices.Judgments("livebench", "livebench", name, turned, settings))
@@ -203,14 +206,16 @@ def _gap(rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, *names: st
         bootstrap: The interval.
         names: Of its stream.
     """
-    beyond, none = rows["score"] - rows["gold"], "no own text with a score and a gold score"
+    beyond = rows["score"] - rows["gold"]
+    none = "no own text with a score and a gold score"
     found = bootstrap.mean(beyond, rows["cluster"], *names)
     return choices.told(place | {"statistic": "gold_gap"}, found, beyond.count(), len(rows), none)
 
 
 def of_contests(panel: Panel, level: float) -> Iterator[Row]:
     """Rubric totals of the LiveBench study, under every gold score that there is."""
-    rows, truths = rated(panel), panel.tables["truths"]
+    rows = rated(panel)
+    truths = panel.tables["truths"]
     if rows.empty:
         return
     by_text = rows.groupby(["item_id", "responder"])["score"]
@@ -248,7 +253,8 @@ def of_refinement(tables: Tables, settings: xu.Settings) -> Iterator[Row]:
             # People graded one language; the rows of the others are out of its scope.
             golds["human-mqm"] = human.dropna()
         for name, gold in golds.items():
-            scored, unit = part.loc[gold.index].assign(gold=gold), UNITS.get(task, "points")
+            scored = part.loc[gold.index].assign(gold=gold)
+            unit = UNITS.get(task, "points")
             place = choices.key_of(task, name, "xu", unit, judge=judge)
             yield _gap(scored, place, settings.bootstrap, "beyond", "xu", task, judge, name)
 
@@ -284,7 +290,8 @@ def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.Dat
         return pd.DataFrame(columns=RECOVERY)
     bonus = pd.concat(betas, names=["dataset", "judge"]).rename("beta")
     known = rows[rows["n"].gt(0)].join(bonus, on=["dataset", "judge"], how="inner")
-    z, found = ndtri((1 + level) / 2), []
+    z = ndtri((1 + level) / 2)
+    found = []
     for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
         if len(part) < FEWEST or part["value"].nunique() < 2:
             continue

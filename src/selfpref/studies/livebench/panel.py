@@ -336,8 +336,7 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
         ends = {rule: ended(choices, calls) for rule, calls in rules.items()}
         for name in choices["candidates"].explode().unique():
             ends[WITHOUT] = ended(choices, NOBODY, name)
-            part = pd.concat(ends, names=["rule"]).reset_index()
-            parts.append(part.assign(responder=name))
+            parts.append(pd.concat(ends, names=["rule"]).reset_index().assign(responder=name))
     cast = pd.concat(parts).merge(panel.items, on="item_id")
     cast["rule"] = pd.Categorical(cast["rule"], [*CALLS, ALONE, WITHOUT])
     cast["won"] = cast["winner"].eq(cast["responder"])

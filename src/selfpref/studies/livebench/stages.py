@@ -105,8 +105,7 @@ def prefer(
             prompt = judge.prompts.prefer(asked[item], [texts[item, name] for name in names])
             yield judging.verdict(prompt, names, judge.seed, judge.name, item, *names)
 
-    told = {"judge": judge.name, "variant": variant}
-    return ask(judge.model, rows, "verdicts", questions, **told)
+    return ask(judge.model, rows, "verdicts", questions, judge=judge.name, variant=variant)
 
 
 def _asked(items: pd.DataFrame) -> dict[str, str]:
