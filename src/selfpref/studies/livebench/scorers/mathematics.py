@@ -34,10 +34,8 @@ FUNCTIONS: dict[str, Callable[[complex], complex]] = {
 # Added to a number, it makes +0 of -0: both sides of a cut are then one.
 UPPER = 0j
 CONSTANTS = {"e": cmath.e, "i": 1j, "pi": cmath.pi, "C": 0j, "c": 0j}
-SIGNS: dict[int, int | str] = {
-    **str.maketrans("×·⋅∙•−–—÷⁄∕", "*****---///"),
-    **str.maketrans({"π": r"\pi ", "λ": r"\lambda ", "√": r"\sqrt ", "∛": r"\sqrt[3] "}),
-}
+SIGNS = str.maketrans("×·⋅∙•−–—÷⁄∕", "*****---///")
+LETTERS = str.maketrans({"π": r"\pi ", "λ": r"\lambda ", "√": r"\sqrt ", "∛": r"\sqrt[3] "})
 RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 # What is written otherwise, or only for the eye.
 SPELT = {
@@ -60,7 +58,7 @@ BINDS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "^": POWER}
 def typed(text: str) -> str:
     """A text in plain characters: raised digits as powers, letters and digits of one kind."""
     raised = RAISED.sub(lambda run: "^{" + unicodedata.normalize("NFKC", run[0]) + "}", text)
-    return unicodedata.normalize("NFKC", raised.translate(SIGNS))
+    return unicodedata.normalize("NFKC", raised.translate(SIGNS).translate(LETTERS))
 
 
 def _tokens(text: str) -> list[str]:
