@@ -63,7 +63,8 @@ def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
         pictures: Gets every picture as HTML, by its place below figures/<profile>/.
     """
     for cell in chapter.cells:
-        outputs, given = [], iter(cell.get("outputs", []))
+        outputs = []
+        given = iter(cell.get("outputs", []))
         for output in given:
             if place := output.get("metadata", {}).get("figure"):
                 # The gallery shows the caption behind its picture.
@@ -83,12 +84,15 @@ def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
 
 def _lay_out(params: Params, folder: Path) -> None:
     """Write what Sphinx reads: the chapters, and in Markdown the pages that lead to them."""
-    source, figures, root = paths.figure_dir(params.profile), folder / FIGURES, paths.root()
+    source = paths.figure_dir(params.profile)
+    figures = folder / FIGURES
+    root = paths.root()
     source.mkdir(parents=True, exist_ok=True)
     shutil.copytree(source, figures, ignore=LEFT_OUT)
     # The testbed over several seeds, a page of the book.
     shutil.copytree(root / "docs/lab-reference", folder / "testbed")
-    titles, pictures = dict[str, str](), dict[str, str]()
+    titles = dict[str, str]()
+    pictures = dict[str, str]()
     found = dict[tuple[str, str], pd.DataFrame]()
     for key in [*params.studies, "beyond"]:
         if (path := paths.report_dir(params.profile) / f"{key}.ipynb").is_file():
@@ -135,7 +139,8 @@ def build(params: Params) -> Path:
     Raises:
         SelfprefError: Sphinx had something to complain about, such as a dead link.
     """
-    folder, said = paths.report_dir(params.profile), io.StringIO()
+    folder = paths.report_dir(params.profile)
+    said = io.StringIO()
     with (
         atomic_folder(folder / BOOK) as scratch,
         tempfile.TemporaryDirectory(prefix="selfpref-") as temporary,

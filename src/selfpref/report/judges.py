@@ -97,17 +97,17 @@ def answers(judge: str, study: str, found: Frames) -> dict[str, Answer]:
     )
     if study == "livebench" and BOTH in {*third.get("kind", ())}:
         told[study] = marks.answer(third.set_index("kind"), "of eleven points")
-    place = place.set_index("dataset").reindex(columns=["reversal_rate", "one_place"])
+    orders = place.set_index("dataset").to_dict("index")
     for data, part in statistics.groupby("dataset") if study == "wataoka" else ():
         rows = part.set_index("statistic")
         if NEEDED - {*rows.index}:
             continue
-        votes, regression = rows.loc["beyond_no_preference"], rows.loc["regression_scaled"]
+        votes = rows.loc["beyond_no_preference"]
+        regression = rows.loc["regression_scaled"]
         if not regression["n"] and votes["n"] and votes["hi"] < on_both_sides(rows):
             continue
-        order = place.to_dict("index").get(data, {})
         of_set = placebo[placebo["dataset"].eq(data)]
-        told[str(data)] = answer(rows, of_set, math.nan, math.nan, order)
+        told[str(data)] = answer(rows, of_set, math.nan, math.nan, orders.get(data, {}))
     return told
 
 
@@ -131,14 +131,16 @@ def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
     Args:
         found: The studies' tables.
     """
-    key, made, parts = ["judge", "study"], [], []
+    key = ["judge", "study"]
+    made = []
+    parts = []
     for study, table, where, column, name in BESIDE:
         rows = _rows(found, study, table, where).assign(study=study)
         rows = rows.rename(columns={"evaluator": "judge", column: name})
         parts.append(rows.reindex(columns=[*key, "dataset", ORDER, AGREES]))
     numbers = pd.concat(parts)
     for (judge, study), own in asked(found).groupby(key):
-        beside = numbers[numbers["judge"].eq(judge) & numbers["study"].eq(study)]
+        beside = numbers.query("judge == @judge and study == @study")
         given = answers(judge, study, found)
         pairs = "order not known" if own["table"].eq("verdicts").any() else MARKED
         sets = ", ".join(sorted(called({*(beside["dataset"] if len(beside) else own["study"])})))
@@ -150,5 +152,6 @@ def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
             told = [one.verdict, order, span(rows[AGREES], ".2f") or "-", one.because]
             made.append([str(rank), study, *called([judge, data]), *told])
     whole = pd.DataFrame(sorted(made), columns=["rank", "chapter", *FIRST], dtype="str")
-    whole, known = whole.set_index("chapter"), whole["rank"].isin([*"012"]).to_numpy()
+    whole = whole.set_index("chapter")
+    known = whole["rank"].isin([*"012"])
     return whole.loc[known, FIRST], whole[~known].rename(columns={"evidence": MISSING})[ELSEWHERE]

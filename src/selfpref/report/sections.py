@@ -41,8 +41,11 @@ def without_empty(notebook: NotebookNode) -> NotebookNode:
     A section reaches from its heading to the next one of the same or a higher level. A last cell
     names those that are left out; parts of one are not named apart.
     """
-    cells, last, names = notebook.cells, len(notebook.cells), list[str]()
-    kept, levels = dict(enumerate(cells)), [heading(cell)[0] for cell in cells]
+    cells = notebook.cells
+    last = len(notebook.cells)
+    names = list[str]()
+    kept = dict(enumerate(cells))
+    levels = [heading(cell)[0] for cell in cells]
     for start, level in enumerate(levels):
         end = next((n for n in range(start + 1, last) if 0 < levels[n] <= level), last)
         if level in (2, 3) and start in kept and not _shows(cells[start:end]):

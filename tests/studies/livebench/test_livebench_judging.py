@@ -16,6 +16,7 @@ from selfpref.studies.livebench import stages
 from selfpref.tables import fill, validate
 
 USE = Assess(prompts="plain", orders="cyclic", min_mass=0.5)
+THRICE = USE.model_copy(update={"tries": 3})
 WRITERS = ("anna", "bert", "carl")
 
 
@@ -41,7 +42,7 @@ def fan_of(name):
 
 
 def votes(judge, favourite, orders):
-    one = stages.Judge(judge, Ruled(fan_of(favourite)), USE, 1)
+    one = stages.Asked(judge, Ruled(fan_of(favourite)), USE, 1)
     return validate(stages.prefer(ITEMS, WRITTEN, one, orders), "verdicts", "")
 
 
@@ -79,7 +80,7 @@ UNREADABLE = ["8 of 11", '{"marks": [1, 1, 0]}', GOOD.replace("1]", "2]"), GOOD[
 def test_marks_are_added_up_or_missing(replies, asked):
     said = iter(replies)
     model = Ruled(lambda *_: Text(next(said), "ok"))
-    table = stages.mark(ITEMS, WRITTEN[:1], stages.Judge("judge", model, USE, 1), 3)
+    table = stages.mark(ITEMS, WRITTEN[:1], stages.Asked("judge", model, THRICE, 1))
     (row,) = validate(table, "ratings", "test").itertuples()
     assert (len(model.calls), row.reply) == (asked, replies[asked - 1])
     if asked < 3:

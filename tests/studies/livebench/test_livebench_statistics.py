@@ -197,7 +197,8 @@ def test_scores_leave_failures_out_and_count_the_top():
 )
 def test_a_winner_has_more_than_half_of_all_judges_else_the_tie_breaker_decides(votes, call, end):
     calls = panel.NOBODY if call == () else pd.Series({"item": call}, dtype="str")
-    one = panel.ended(pd.DataFrame([votes], index=["item"], dtype="str"), calls).iloc[0]
+    cast = pd.DataFrame({"item_id": "item", "judge": range(len(votes)), "choice": votes})
+    one = panel.ended(cast.astype({"choice": "str"}), calls).iloc[0]
     assert (None if pd.isna(one["winner"]) else one["winner"], one["outcome"]) == end
 
 

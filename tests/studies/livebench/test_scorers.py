@@ -41,6 +41,7 @@ RULES = [
     ("tablejoin", JOINED, "```python\n{'a': 'x', 'b': 'y'}\n```", 1, 1),
     # Two hits, one pair without a target: 2 * 2 / (2 + 3).
     ("tablejoin", JOINED, "{'a': 'x', 'b': 'y', 'c': None}", 0.8, 1),
+    ("tablejoin", JOINED, "{{'a': 'x'}}", 0, 0),
     ("math_comp", "A", "so AAAAA", 1, 1),
     ("math_comp", "B", "it is 32 \\text{ miles}.", 1, 1),
     ("math_comp", "A", "The answer is (A) of course", 0, 1),

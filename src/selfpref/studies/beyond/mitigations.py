@@ -150,14 +150,12 @@ def _block(data: Judged, judge: str, scores: pd.DataFrame, rules: pd.DataFrame) 
     labels = data.pairs.drop_duplicates(PAIR).set_index(PAIR).loc[scores.index]
     candidates = rules.join(scores.drop(columns=judge)).to_numpy(dtype=float)
     decisions = bias.decide(candidates, data.settings.threshold)
+    said = np.column_stack([labels["human"], decisions])
     turned = labels.index.get_level_values("second") == judge
-    human, decisions = (
-        np.where(turned[:, None], 1 - values, values)
-        for values in (labels[["human"]].to_numpy(dtype=float), decisions)
-    )
-    decided = np.isin(human[:, 0], (0.0, 1.0))
-    complete = decided & ~np.isnan(decisions).any(axis=1)
-    cells = bias.crossed(human, decisions)[complete]
+    said[turned] = 1 - said[turned]
+    decided = np.isin(said[:, 0], (0, 1))
+    complete = decided & ~np.isnan(said).any(axis=1)
+    cells = bias.crossed(said[complete, :1], said[complete, 1:])
     own, other = bias.human_sides(cells[:, 0].sum(axis=0))
     counts = [len(cells), own, other, decided.sum() - len(cells)]
     return cells[:, None], labels["cluster"][complete], pd.Series(counts, COUNTS, dtype=int)
@@ -186,7 +184,9 @@ def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
     effects = [effect for effect in EFFECTS if {*effect[1:]} <= {*names}]
     first, second = ([names.index(effect[side]) for effect in effects] for side in (1, 2))
     keys = [*(("", name, "") for name in names), *effects]
-    told = [(measure, *key) for measure in MEASURES for key in keys]
+    told = pd.DataFrame(
+        [(measure, *key) for measure in MEASURES for key in keys], columns=["measure", *EFFECT]
+    )
 
     def statistics(totals: Floats) -> Floats:
         # [batch, judges, rules + others, 4] to means over judges.
@@ -194,22 +194,21 @@ def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
         changes = values[..., first] - values[..., second]
         return np.concatenate([values, changes], axis=-1).reshape(len(totals), -1)
 
-    def rows(judge: str, cells: Floats, clusters: pd.Series, counts: pd.Series) -> pd.DataFrame:
-        found = data.bootstrap.estimates(cells, clusters, statistics, "mitigations", judge)
-        made = pd.DataFrame(told, columns=["measure", *EFFECT])
-        made = made.join(pd.DataFrame(found)[["value", "lo", "hi"]])
-        return made.assign(dataset=data.name, judge=judge, **counts)
-
-    made, blocks = [pd.DataFrame(columns=[*dict.fromkeys((*RULED, *EFFECT))])], []
+    blocks = {}
     for judge in data.judges if scores.shape[1] >= FEWEST else ():
         held = scores[[judge in keys[1:] for keys in scores.index]]
         block = _block(data, judge, held, rule_scores(held, given, judge)[rules])
         if len(block[0]):
-            made.append(rows(judge, *block))
-            if made[-1]["value"].notna().iloc[0]:
-                blocks.append(block)
-    if len(blocks) > 1:
-        made.append(rows(MEAN, *_together(blocks)))
+            blocks[judge] = block
+    # Where the human chose on both sides, an EO exists.
+    whole = [block for block in blocks.values() if block[2][COUNTS[1:3]].all()]
+    if len(whole) > 1:
+        blocks[MEAN] = _together(whole)
+    made = [pd.DataFrame(columns=[*dict.fromkeys((*RULED, *EFFECT))])]
+    for judge, (cells, clusters, counts) in blocks.items():
+        found = data.bootstrap.estimates(cells, clusters, statistics, "mitigations", judge)
+        rows = told.join(pd.DataFrame(found)[["value", "lo", "hi"]])
+        made.append(rows.assign(dataset=data.name, judge=judge, **counts))
     table = pd.concat(made[1:] or made, ignore_index=True)
     ruled = table["effect"].eq("")
     # Signed biases towards all judges tell of nothing but the own vote.

@@ -36,7 +36,7 @@ from selfpref import paths
 from selfpref.params import Params
 from selfpref.statistics import choices
 from selfpref.statistics.bias import decide, gap, scores_of, value_of, whole_counts
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, pearson
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
 from selfpref.statistics.judged import TABLES as PAIRS
 from selfpref.statistics.judged import Judged, Row, Settings, by_panel
 from selfpref.studies.livebench import STUDY as LIVEBENCH
@@ -77,8 +77,8 @@ def of_wataoka(params: Params, settings: Settings) -> list[Judged]:
         return []
     loaded = WATAOKA.by_dataset(params.profile, PAIRS)
     judged = (Judged(key, tables, settings) for key, tables in loaded.items())
-    here = (data for data in judged if not data.keyed or params.wataoka.by_key(data.name))
-    return [data for data in here if data.judges]
+    by_key = params.wataoka.by_key
+    return [data for data in judged if data.judges and (by_key(data.name) or not data.keyed)]
 
 
 def of_livebench(params: Params, settings: Settings) -> Panel | None:
@@ -114,7 +114,8 @@ def by_gold(data: Judged) -> list[Labelled]:
 
     The first is 1/2 everywhere. The oracle's and the panel's are left out where there are none.
     """
-    quality, panel = data.truth("quality"), by_panel(data)
+    quality = data.truth("quality")
+    panel = by_panel(data)
     golds = {choices.NONE: data.pairs.assign(human=0.5), choices.HUMAN: data.pairs}
     if len(quality):
         golds[choices.ORACLE] = data.pairs.assign(human=_side(gap(quality, data.pairs)))
@@ -145,22 +146,24 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
         Without a gold label, then under each reading of the key.
     """
     rows = panel.ballots.reset_index(names="set").astype({"responder": "str"})
-    rows["k"], tied = rows["candidates"].map(len), rows["choice"].eq(TIE)
+    rows["k"] = rows["candidates"].map(len)
+    tied = rows["choice"].eq(TIE)
     rows["opponent"] = [
         "+".join(name for name in names if name != me)
-        for names, me in zip(rows["candidates"], rows["responder"], strict=True)
+        for names, me in rows[["candidates", "responder"]].to_numpy()
     ]
     rows["decision"] = rows["picked"].mask(tied, 0.5)
     rows["win"] = rows["picked"].mask(tied, 1 / rows["k"])
-    made, by = [], rows["set"]
+    made = []
+    by = rows["set"]
     for gold in (choices.NONE, *READINGS):
         scores = scores_of(panel.tables["truths"], gold)
         score = value_of(scores, rows["item_id"], rows["responder"])
         best = score.ge(score.groupby(by).transform("max") - panel.margin - ROUNDING)
         known = score.notna().groupby(by).transform("all")
         win = best.div(best.groupby(by).transform("sum")).where(known)
-        several = win.gt(0) & win.lt(1)
-        turned = rows.assign(gold=win, human=win.mask(several, 0.5))[choices.COLUMNS]
+        human = win.mask(win.gt(0) & win.lt(1), 0.5)
+        turned = rows.assign(gold=win, human=human)[choices.COLUMNS]
         name = gold if gold == choices.NONE else f"key-{gold}"
         made.append(choices.Judgments("livebench", "livebench", name, turned, settings))
     return made
@@ -183,8 +186,8 @@ def from_confidences(
     decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
     human = _side(gap(quality, asked, "own", "other"))
     rows = asked.rename(columns={"evaluator": "judge", "other": "opponent"})
-    rows = rows.assign(responder=rows["judge"], k=2, decision=decision, win=decision)
-    rows = rows.assign(human=human, gold=human)
+    rows = rows.assign(responder=rows["judge"], decision=decision, win=decision, k=2)
+    rows["human"] = rows["gold"] = human
     return [
         choices.Judgments(
             "panickssery", str(name), gold, part[choices.COLUMNS].reset_index(drop=True), settings
@@ -203,14 +206,16 @@ def _gap(rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, *names: st
         bootstrap: The interval.
         names: Of its stream.
     """
-    beyond, none = rows["score"] - rows["gold"], "no own text with a score and a gold score"
+    beyond = rows["score"] - rows["gold"]
+    none = "no own text with a score and a gold score"
     found = bootstrap.mean(beyond, rows["cluster"], *names)
     return choices.told(place | {"statistic": "gold_gap"}, found, beyond.count(), len(rows), none)
 
 
 def of_contests(panel: Panel, level: float) -> Iterator[Row]:
     """Rubric totals of the LiveBench study, under every gold score that there is."""
-    rows, truths = rated(panel), panel.tables["truths"]
+    rows = rated(panel)
+    truths = panel.tables["truths"]
     if rows.empty:
         return
     by_text = rows.groupby(["item_id", "responder"])["score"]
@@ -248,18 +253,18 @@ def of_refinement(tables: Tables, settings: xu.Settings) -> Iterator[Row]:
             # People graded one language; the rows of the others are out of its scope.
             golds["human-mqm"] = human.dropna()
         for name, gold in golds.items():
-            scored, unit = part.loc[gold.index].assign(gold=gold), UNITS.get(task, "points")
+            scored = part.loc[gold.index].assign(gold=gold)
+            unit = UNITS.get(task, "points")
             place = choices.key_of(task, name, "xu", unit, judge=judge)
             yield _gap(scored, place, settings.bootstrap, "beyond", "xu", task, judge, name)
 
 
 def long(rows: Iterable[Row]) -> pd.DataFrame:
     """Every statistic of every judge, sorted, in the columns `turned.LONG`."""
-    *places, statistic = choices.KEY
-    found = choices.table(rows).sort_values(
-        statistic, key=lambda names: names.map(STATISTICS.index)
-    )
-    return whole_counts(found.sort_values(places, kind="stable", ignore_index=True))
+    found = choices.table(rows)
+    found["statistic"] = pd.Categorical(found["statistic"], STATISTICS)
+    found = found.sort_values(choices.KEY, ignore_index=True)
+    return whole_counts(found.astype({"statistic": "str"}))
 
 
 def together(parts: Iterable[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
@@ -285,11 +290,12 @@ def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.Dat
         return pd.DataFrame(columns=RECOVERY)
     bonus = pd.concat(betas, names=["dataset", "judge"]).rename("beta")
     known = rows[rows["n"].gt(0)].join(bonus, on=["dataset", "judge"], how="inner")
-    z, found = ndtri((1 + level) / 2), []
+    z = ndtri((1 + level) / 2)
+    found = []
     for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
         if len(part) < FEWEST or part["value"].nunique() < 2:
             continue
-        r = float(pearson(part["value"].to_numpy(float), part["beta"].to_numpy(float)))
+        r = part["value"].corr(part["beta"])
         # A perfect line has no interval: the transform of 1 is infinite.
         line = np.arctanh(r) if abs(r) < PERFECT else np.nan
         half = z / np.sqrt(len(part) - 3)

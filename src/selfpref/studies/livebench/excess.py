@@ -60,13 +60,13 @@ def pairs(panel: Panel) -> pd.DataFrame:
     """One row an item and judge with a response: did it choose itself (`own`), and the `others`?
 
     Returns:
-        `item_id, category, task, cluster, judge, own, others` (0..1), and `d`, their difference.
+        `item_id, category, task, cluster, judge, own, others` (0..1) and `d`, their difference,
+        among others.
     """
     rows = panel.ballots.dropna(subset="picked").rename(columns={"picked": "own"})
     itself = rows["judge"].eq(rows["responder"])
     others = rows[~itself].groupby(["item_id", "responder"])["own"].mean().rename("others")
     both = rows[itself].join(others, on=["item_id", "responder"], how="inner")
-    both = both[["item_id", *PLACE, "cluster", "judge", "own", "others"]]
     return both.assign(d=both["own"] - both["others"]).reset_index(drop=True)
 
 
@@ -102,20 +102,17 @@ def holm(p: "pd.Series[float]") -> "pd.Series[float]":
 
 def excess(panel: Panel) -> pd.DataFrame:
     """Excess of every judge that responds: `category, task, judge, excess, lo, hi, p_holm, n`."""
-    rows, by = with_all(pairs(panel), "task"), [*PLACE, "judge"]
+    rows = with_all(pairs(panel), "task")
+    by = [*PLACE, "judge"]
     table = panel.means(rows, by, "d", "excess").rename(columns={"mean": "excess"})
     boot = panel.bootstrap
-    p = [
-        sign_flip_p(
-            cluster_sums(part["d"], part["cluster"]),
-            boot.resamples,
-            boot.rng("p", "excess", *map(str, key)),
-        )
-        for key, part in rows.groupby(by)
-    ]
-    table.insert(6, "p_holm", np.array(p, dtype=float))
+    p = []
+    for key, part in rows.groupby(by):
+        sums = cluster_sums(part["d"], part["cluster"])
+        p.append(sign_flip_p(sums, boot.resamples, boot.rng("p", "excess", *map(str, key))))
     family = table["judge"].mask(table["task"].eq(ALL), ALL)
-    return in_order(table.assign(p_holm=table.groupby(family)["p_holm"].transform(holm)))
+    table.insert(6, "p_holm", pd.Series(p, dtype=float).groupby(family).transform(holm))
+    return in_order(table)
 
 
 def by_orders(panel: Panel) -> pd.DataFrame:
@@ -135,14 +132,14 @@ def by_orders(panel: Panel) -> pd.DataFrame:
     found = []
     for orders, one in ((ONE, drawn), (EVERY, panel)):
         both = pairs(one)
-        own = one.shares(both, ["judge"], "own")
-        over = one.means(both, ["judge"], "d", "excess", orders)
         place = position(one)
-        first = place[place["quantity"].eq(FIRST) & place["category"].eq(ALL)]
-        parts = (own, over, first.drop(columns=["category", "quantity"]))
-        ends = pd.concat([part.set_index("judge").iloc[:, :3] for part in parts], axis=1)
-        named = ends.set_axis(ORDERS[2:-1], axis=1)
-        found.append(own[["judge", "n"]].join(named, on="judge").assign(orders=orders)[ORDERS])
+        place = place[place["quantity"].eq(FIRST) & place["category"].eq(ALL)].set_index("judge")
+        own = one.shares(both, ["judge"], "own").set_index("judge")
+        over = one.means(both, ["judge"], "d", "excess", orders).set_index("judge")
+        table = own.set_axis([*bounded("own"), "n"], axis=1).assign(orders=orders)
+        table[bounded("excess")] = over.iloc[:, :3]
+        table[bounded("first")] = place.reindex(own.index)[["share", "lo", "hi"]]
+        found.append(table.reset_index()[ORDERS])
     return pd.concat(found, ignore_index=True)
 
 
@@ -176,8 +173,8 @@ def objective_scores(panel: Panel) -> pd.DataFrame:
 def true_scores(panel: Panel) -> pd.DataFrame:
     """Mean objective score by `category, task, responder, scoring` (the reading): `score, n`."""
     rows = with_all(objective_scores(panel).merge(panel.items, on="item_id"), "task")
-    means = rows.groupby([*PLACE, "responder", "scoring"])["score"].agg(score="mean", n="size")
-    return means.reset_index()
+    by = [*PLACE, "responder", "scoring"]
+    return rows.groupby(by)["score"].agg(score="mean", n="size").reset_index()
 
 
 def kinds(panel: Panel) -> pd.DataFrame:
@@ -187,7 +184,8 @@ def kinds(panel: Panel) -> pd.DataFrame:
         `item_id, scoring, judge, kind`: `harmful` (worse), `neutral` (as good, within the margin)
         or `legitimate` (better than all), should the judge of this name choose itself.
     """
-    known, width = objective_scores(panel), panel.margin + ROUNDING
+    known = objective_scores(panel)
+    width = panel.margin + ROUNDING
     wide = known.pivot(index=["item_id", "scoring"], columns="responder", values="score").dropna()
     best = {judge: wide.drop(columns=judge).max(axis=1) for judge in wide}
     gap = (wide - pd.DataFrame(best, wide.index)).rename_axis(columns="judge").stack()
@@ -204,18 +202,20 @@ def objective(panel: Panel) -> pd.DataFrame:
         interval; and of the judge's choices of itself the share of each kind, `self_<kind>`.
     """
     both = pairs(panel).merge(kinds(panel), on=["item_id", "judge"])
-    rows = with_all(both, "category").reset_index(drop=True)
+    rows = with_all(both, "category")
     found = rows.groupby(KEY)["own"].agg(n="size", n_self="sum").astype(int)
-    rates, beyond, of_self = [], [], []
+    beyond = found[[]]
+    of_self = found[[]]
     for kind in KINDS:
         mine = rows.assign(**rows[["own", "others", "d"]].where(rows["kind"].eq(kind)))
-        rate, by = panel.shares(mine, KEY, "own").set_index(KEY), mine.groupby(KEY)
-        over = panel.means(mine, KEY, "d", "beyond", kind).set_index(KEY).drop(columns="n")
-        rate = rate.set_axis([*bounded(kind), f"n_{kind}"], axis=1)
-        rates += [rate, by["others"].mean().rename(f"others_{kind}")]
-        beyond += [over.set_axis(bounded(f"{kind}_beyond"), axis=1)]
-        of_self += [(by["own"].sum() / found["n_self"]).rename(f"self_{kind}")]
-    return found.join([*rates, *beyond, *of_self]).reset_index()
+        over = panel.means(mine, KEY, "d", "beyond", kind).set_index(KEY)
+        rate = panel.shares(mine, KEY, "own").set_index(KEY)
+        by = mine.groupby(KEY)
+        found[[*bounded(kind), f"n_{kind}"]] = rate
+        found[f"others_{kind}"] = by["others"].mean()
+        beyond[bounded(f"{kind}_beyond")] = over.iloc[:, :3]
+        of_self[f"self_{kind}"] = by["own"].sum() / found["n_self"]
+    return found.join([beyond, of_self]).reset_index()
 
 
 def third_judge(panel: Panel) -> pd.DataFrame:

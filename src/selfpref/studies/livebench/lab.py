@@ -1,12 +1,13 @@
 """The testbed's side of the study: prompts of six tasks, and what is true of the responses."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 from selfpref.lab import world
 from selfpref.lab.dialogues import rubric
-from selfpref.lab.world import Item, quality
+from selfpref.lab.world import quality
 from selfpref.params import LabPrompts
 from selfpref.studies.livebench import STUDY
 
@@ -17,12 +18,18 @@ def read(dataset: str, entry: LabPrompts, source: Path) -> dict[str, pd.DataFram
     return {"items": world.prompts_table(STUDY.name, entry.seed, items)}
 
 
-def drawn(items: pd.DataFrame) -> dict[str, Item]:
-    """The testbed's own items among those of the table, by item_id."""
-    return world.redrawn(items, contest=True)
+def oracle(items: pd.DataFrame) -> Callable[[str, str], dict[str, float]]:
+    """From an item's id and a response to what is true of it; nothing of others' items.
 
+    That is the share of the right parts, 0 to 1, and the total of the eleven marks by rule.
+    """
+    known = world.redrawn(items, contest=True)
 
-def truths(item: Item, text: str) -> dict[str, float]:
-    """Share of the right parts, 0 to 1, and the total of the eleven marks by rule."""
-    right = quality(item, text)
-    return {"strict": right, "tolerant": right, "rubric": float(sum(rubric(item, text).values()))}
+    def truths(item: str, text: str) -> dict[str, float]:
+        if item not in known:
+            return {}
+        right = quality(known[item], text)
+        marks = rubric(known[item], text)
+        return {"strict": right, "tolerant": right, "rubric": float(sum(marks.values()))}
+
+    return truths

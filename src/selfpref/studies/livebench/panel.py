@@ -42,10 +42,10 @@ Agreement, for rows that all m judges of a category decided, with n_ij choices o
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, product
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -59,9 +59,10 @@ from selfpref.statistics.bootstrap import (
     group_shares,
     share_interval,
 )
+from selfpref.studies.livebench import STUDY
 from selfpref.tables.schemas import TIE
 
-TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
+TABLES = STUDY.filled
 # The variants of a verdict: a judge's vote, and the tie-breaker's call in two readings.
 VOTE, BREAK, RELEASED = "plain", "tie-break", "tie-break-released"
 ALL = "all"
@@ -69,21 +70,17 @@ PLACE = ["category", "task"]
 # Scores are sums and ratios in floating point.
 ROUNDING = 1e-9
 CHOICES = ["item_id", *PLACE, "cluster", "judge", "candidates", "choice", "outcome", "orders"]
-FIRST, CHANGED = "first position", "changed with the order"
+FIRST = "first position"
 POSITION = ["category", "judge", "quantity", "share", "lo", "hi", "n", "items", "chance"]
-CHECKS = [
-    *("item", *PLACE, "judge", "responder", "published", "recomputed", "difference"),
-    *("source", "place", "how_read"),
-]
+CHECKS = ["item", *PLACE, "judge", "responder", "published", "recomputed", "difference"]
+CHECKS += ["source", "place", "how_read"]
 # By rule, whose calls end what has no majority.
 CALLS = {"released": RELEASED, "corrected": BREAK}
 ALONE, WITHOUT = "two-of-three", "leave-self-out"
 VOTES = ["category", "rule", "responder", "share", "n", "undecided", "lo", "hi"]
 ENDS = ["category", "rule", "outcome", "n"]
 AGREEMENT = [*PLACE, "judges", *bounded("kappa", "unanimous"), "n", "n_dropped"]
-# How a vote ended.
-MAJORITY, BROKEN = "majority", "tie-break"
-NO_MAJORITY, NO_DECISION = "no majority", "tie-breaker failed"
+MAJORITY = "majority"
 # Where no tie-breaker is asked.
 NOBODY = pd.Series(dtype="str")
 
@@ -99,24 +96,19 @@ def settled(votes: pd.DataFrame) -> pd.DataFrame:
         `tie` or missing; `outcome` is `chosen`, `tie`, `unstable` where the orders disagree, or the
         status of the first verdict that failed; `orders` counts those that were read.
     """
-    ok, order = votes["status"].eq("ok"), votes["candidates"].map(tuple)
-    read = votes.assign(choice=votes["choice"].where(ok), failed=votes["status"].mask(ok))
-    rows = (
-        read.assign(order=order)
-        .groupby(CHOICES[:5])
-        .agg(
-            candidates=("order", lambda orders: sorted({*chain(*orders)})),
-            choice=("choice", "first"),
-            different=("choice", "nunique"),
-            failed=("failed", "first"),
-            orders=("order", "nunique"),
-        )
-    )
-    unstable, lost = rows["different"].gt(1), rows["failed"].notna()
-    said = [lost, unstable, rows["choice"].eq(TIE)]
-    rows["outcome"] = np.select(said, [rows["failed"], "unstable", TIE], "chosen")
+    ok = votes["status"].eq("ok")
+    read = votes.assign(choice=votes["choice"].where(ok), outcome=votes["status"].mask(ok))
+    read["order"] = read["candidates"].map(tuple)
+    groups = read.groupby(CHOICES[:5])
+    rows = groups[["choice", "outcome"]].first()
+    orders = groups["order"]
+    unstable = groups["choice"].nunique().gt(1)
+    lost = rows["outcome"].notna()
+    ends = rows["choice"].where(rows["choice"].eq(TIE), "chosen").mask(unstable, "unstable")
+    rows["outcome"] = rows["outcome"].fillna(ends)
     rows["choice"] = rows["choice"].mask(unstable, TIE).mask(lost)
-    return rows.reset_index()[CHOICES]
+    rows["candidates"] = orders.agg(lambda read: sorted({*chain(*read)}))
+    return rows.assign(orders=orders.nunique()).reset_index()[CHOICES]
 
 
 @dataclass(frozen=True)
@@ -206,16 +198,9 @@ def counted(panel: Panel) -> pd.DataFrame:
     keyed = panel.items["item_id"].isin(panel.tables["truths"]["item_id"])
     failed = panel.tables["ratings"].query("status != 'ok'")["item_id"].value_counts()
     rows = panel.items.assign(keyed=keyed, failed=panel.items["item_id"].map(failed))
-    counts = (
-        with_all(rows, "task")
-        .groupby(PLACE)
-        .agg(
-            items=("item_id", "size"),
-            clusters=("cluster", "nunique"),
-            keyed=("keyed", "sum"),
-            failed=("failed", "sum"),
-        )
-    )
+    groups = with_all(rows.assign(items=1), "task").groupby(PLACE)
+    counts = groups[["items", "keyed", "failed"]].sum()
+    counts.insert(1, "clusters", groups["cluster"].nunique())
     return in_order(counts.astype(int).reset_index())
 
 
@@ -245,52 +230,37 @@ def outcomes(panel: Panel) -> pd.DataFrame:
     return in_order(with_all(panel.choices, "task").groupby(by).size().reset_index(name="n"))
 
 
-def _readings(panel: Panel) -> pd.DataFrame:
-    """One row a verdict in a known order and candidate (`responder`).
-
-    Returns:
-        `copies` (candidates that say the same, itself among them), `picked`, and whether it stood
-        `first`, and was the `earliest` of its copies (0 or 1); the `chance` of each.
-    """
-    votes = panel.verdicts.query("variant == @VOTE and order_known and status == 'ok'")
-    rows = votes.reset_index(names="verdict").explode("candidates", ignore_index=True)
-    rows = rows.rename(columns={"candidates": "responder"})
-    texts = panel.tables["responses"].query("step == 0 and sample == 0")
-    rows = rows.merge(texts[["item_id", "responder", "text"]], "left")
-    # What is not known is nobody's copy.
-    said = rows["text"].str.split().str.join(" ").fillna("\0" + rows["responder"].astype("str"))
-    by_verdict = rows.groupby("verdict")
-    place = by_verdict.cumcount()
-    same = place.groupby([rows["verdict"], said])
-    return rows.assign(
-        copies=same.transform("size"),
-        picked=rows["choice"].eq(rows["responder"]),
-        first=place.eq(0).astype(float),
-        earliest=place.eq(same.transform("min")).astype(float),
-        chance=1 / by_verdict["responder"].transform("size"),
-    )
-
-
 def position(panel: Panel) -> pd.DataFrame:
     """Every quantity by category and judge, and over all categories, in the columns `POSITION`.
 
     `n` counts verdicts, `items` the items that they are about (for copies: all with so many).
     """
-    read, choices = _readings(panel), panel.choices
-    moved = choices.dropna(subset="choice").query("orders > 1")
-    moved = moved.assign(quantity=CHANGED, copies=0, chance=0.0)
-    moved["hit"] = moved["outcome"].eq("unstable").astype(float)
-    chosen = read[read["picked"]].assign(quantity=FIRST, copies=1)
-    chosen["hit"] = chosen["first"]
-    copies = read.query("copies > 1")
-    copies["quantity"] = "earliest of " + copies["copies"].astype(str) + " copies"
-    copies["hit"] = copies["earliest"].where(copies["picked"])
-    copies["chance"] = 1 / copies["copies"]
-    by, found = ["category", "judge", "copies", "quantity"], []
-    for scope, part in product(({}, {"category": ALL}), (pd.concat([chosen, copies]), moved)):
-        rows = part.assign(**scope)
-        groups = rows.groupby(by).agg(items=("item_id", "nunique"), chance=("chance", "mean"))
-        shares = panel.shares(rows, by, "hit").assign(**groups.reset_index()[["items", "chance"]])
+    votes = panel.verdicts.query("variant == @VOTE and order_known and status == 'ok'")
+    rows = votes.assign(responder=votes["candidates"]).reset_index(names="verdict")
+    texts = panel.tables["responses"].query("step == 0 and sample == 0")
+    # A row a verdict and candidate, in the order in which they were read.
+    rows = rows.explode("responder").merge(texts[["item_id", "responder", "text"]], "left")
+    # What is not known is nobody's copy.
+    said = rows["text"].str.split().str.join(" ").fillna("\0" + rows["responder"].astype("str"))
+    by_verdict = rows.groupby("verdict")
+    picked = rows["choice"].eq(rows["responder"])
+    place = by_verdict.cumcount()
+    among = by_verdict["responder"].transform("size")
+    same = place.groupby([rows["verdict"], said])
+    alike = same.transform("size")
+    earliest = place.eq(same.transform("min"))
+    told = "earliest of " + alike.astype("str") + " copies"
+    first = rows.assign(quantity=FIRST, copies=1, hit=place.eq(0), chance=1 / among)
+    copies = rows.assign(quantity=told, copies=alike, hit=earliest.where(picked), chance=1 / alike)
+    read = pd.concat([first[picked], copies[alike.gt(1)]])
+    moved = panel.choices.dropna(subset="choice").query("orders > 1")
+    moved = moved.assign(quantity="changed with the order", copies=0, chance=0.0)
+    moved["hit"] = moved["outcome"].eq("unstable")
+    by = ["category", "judge", "copies", "quantity"]
+    found = []
+    for part in (read, moved, read.assign(category=ALL), moved.assign(category=ALL)):
+        groups = part.groupby(by).agg(items=("item_id", "nunique"), chance=("chance", "mean"))
+        shares = panel.shares(part, by, "hit").assign(**groups.reset_index()[["items", "chance"]])
         found.append(shares.query("n > 0"))
     return pd.concat(found, ignore_index=True)[POSITION]
 
@@ -309,45 +279,40 @@ def scores(panel: Panel) -> pd.DataFrame:
         `category, judge, responder, mean, lo, hi, n`, and `saturated`, the share of totals at the
         top of the rubric.
     """
-    rows, by = rated(panel), ["category", "judge", "responder"]
-    top = rows.assign(saturated=rows["score"].ge(TOP).astype(float)).groupby(by)["saturated"]
+    rows = rated(panel)
+    by = ["category", "judge", "responder"]
+    top = rows.assign(saturated=rows["score"].ge(TOP)).groupby(by)["saturated"]
     return panel.means(rows, by, "score", "score").join(top.mean(), on=by)
 
 
-def ended(votes: pd.DataFrame, calls: "pd.Series[str]") -> pd.DataFrame:
+def ended(choices: pd.DataFrame, calls: "pd.Series[str]", without: str = "") -> pd.DataFrame:
     """Who wins each item's vote, and how it ended.
 
     Args:
-        votes: A row an item, a column a judge: a responder, `tie`, or missing.
+        choices: Of one category, as `settled` returns them: a responder, `tie`, or missing.
         calls: By item the tie-breaker's choice where it was asked, missing where it failed.
+        without: A judge that has no vote.
 
     Returns:
         By item `winner` (missing: undecided) and `outcome`.
     """
+    votes = choices.pivot(index="item_id", columns="judge", values="choice")
+    votes = votes.drop(columns=without, errors="ignore")
     alike = votes.apply(lambda choice: votes.eq(choice, axis="index").sum(axis=1))
     most = votes.where(votes.ne(TIE) & alike.gt(votes.shape[1] / 2))
     winner = most.stack().groupby(level=0).first().reindex(votes.index)
     chosen = calls.where(calls.ne(TIE)).reindex(votes.index)
     how = [winner.notna(), ~votes.index.isin(calls.index), chosen.isna()]
-    outcome = np.select(how, [MAJORITY, NO_MAJORITY, NO_DECISION], BROKEN)
+    told = [MAJORITY, "no majority", "tie-breaker failed"]
+    outcome = np.select(how, told, "tie-break")
     return pd.DataFrame({"winner": winner.fillna(chosen), "outcome": outcome})
 
 
-def by_category(choices: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-    """The items of each category with candidates (`category, cluster`), and their votes.
-
-    Args:
-        choices: As `settled` returns them.
-    """
-    for _, part in choices.groupby("category"):
-        items = part.drop_duplicates("item_id").set_index("item_id")
-        yield items, part.pivot(index="item_id", columns="judge", values="choice")
-
-
-def _calls(panel: Panel) -> pd.DataFrame:
-    """The tie-breaker's verdicts in both readings, `choice` missing where one failed."""
-    rows = panel.verdicts[panel.verdicts["variant"].isin([*CALLS.values()])]
-    return rows.assign(choice=rows["choice"].where(rows["status"].eq("ok")))
+def _calls(panel: Panel, reading: str) -> pd.DataFrame:
+    """The tie-breaker's verdicts in one reading: what it was `shown`, and what was `chosen`."""
+    rows = panel.verdicts[panel.verdicts["variant"].eq(reading)]
+    chosen = rows["choice"].where(rows["status"].eq("ok"))
+    return rows.assign(shown=rows["candidates"], chosen=chosen)
 
 
 def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -360,21 +325,21 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     if panel.choices.empty:
         return pd.DataFrame(columns=VOTES), pd.DataFrame(columns=ENDS)
-    every = _calls(panel).drop_duplicates(["item_id", "variant"]).set_index("item_id")
-    rules = {rule: every["choice"][every["variant"].eq(of)] for rule, of in CALLS.items()}
+    calls = {rule: _calls(panel, of).drop_duplicates("item_id") for rule, of in CALLS.items()}
     # Only a release has a reading of its own.
-    if rules["released"].empty:
-        del rules["released"]
-    rules[ALONE], parts = NOBODY, []
-    for items, votes in by_category(panel.choices):
-        ends = {rule: ended(votes, calls) for rule, calls in rules.items()}
-        for name in items["candidates"].explode().unique():
-            ends[WITHOUT] = ended(votes.drop(columns=name, errors="ignore"), NOBODY)
-            part = pd.concat(ends, names=["rule"]).reset_index().assign(responder=name)
-            parts.append(part.join(items[["category", "cluster"]], on="item_id"))
-    cast = pd.concat(parts, ignore_index=True)
+    if calls["released"].empty:
+        del calls["released"]
+    rules = {rule: rows.set_index("item_id")["chosen"] for rule, rows in calls.items()}
+    rules[ALONE] = NOBODY
+    parts = []
+    for _, choices in panel.choices.groupby("category"):
+        ends = {rule: ended(choices, calls) for rule, calls in rules.items()}
+        for name in choices["candidates"].explode().unique():
+            ends[WITHOUT] = ended(choices, NOBODY, name)
+            parts.append(pd.concat(ends, names=["rule"]).reset_index().assign(responder=name))
+    cast = pd.concat(parts).merge(panel.items, on="item_id")
     cast["rule"] = pd.Categorical(cast["rule"], [*CALLS, ALONE, WITHOUT])
-    cast["won"] = cast["winner"].eq(cast["responder"]).astype(float)
+    cast["won"] = cast["winner"].eq(cast["responder"])
     cast["undecided"] = cast["winner"].isna()
     undecided = cast.groupby(VOTES[:3], observed=True)["undecided"].sum()
     table = panel.shares(cast, VOTES[:3], "won").join(undecided, on=VOTES[:3])
@@ -390,9 +355,8 @@ def tie_breaks(panel: Panel) -> pd.DataFrame:
         `category, item_id, judge, shown` (responders in the order shown), `chosen` (missing where
         the verdict failed) and `credited` (missing but in a release that has its own reading).
     """
-    calls = _calls(panel).rename(columns={"candidates": "shown", "choice": "chosen"})
-    calls = calls.set_index(["category", "item_id", "judge"])
-    found, later = (calls[calls["variant"].eq(one)] for one in (BREAK, RELEASED))
+    key = ["category", "item_id", "judge"]
+    found, later = (_calls(panel, one).set_index(key) for one in (BREAK, RELEASED))
     found = found[["shown", "chosen"]].assign(credited=later["chosen"])
     return found.sort_index().reset_index()
 
@@ -406,7 +370,9 @@ def fleiss(totals: Floats) -> Floats:
     Returns:
         `[...]`; NaN where all choices are of one option.
     """
-    options, agreed, rows = totals[..., :-2], totals[..., -2], totals[..., -1]
+    options = totals[..., :-2]
+    agreed = totals[..., -2]
+    rows = totals[..., -1]
     parts = options / options.sum(axis=-1, keepdims=True)
     chance = (parts**2).sum(axis=-1)
     return divided(agreed / rows - chance, 1 - chance)
@@ -420,15 +386,16 @@ def agreement(panel: Panel) -> pd.DataFrame:
     rows = []
     for key, part in with_all(panel.choices, "task").groupby(PLACE):
         wide = part.pivot(index=["item_id", "cluster"], columns="judge", values="choice")
-        complete, judges = wide.dropna(), wide.shape[1]
+        complete = wide.dropna()
+        judges = wide.shape[1]
         if judges < 2 or complete.empty:
             continue
-        counts = pd.get_dummies(complete.stack()).groupby(level=["item_id", "cluster"]).sum()
+        counts = pd.get_dummies(complete.stack()).groupby(level=[0, 1]).sum()
         agreed = (counts * (counts - 1)).sum(axis=1) / (judges * (judges - 1))
         clusters = counts.index.get_level_values("cluster")
         values = counts.assign(agreed=agreed, rows=1.0)
         kappa = panel.bootstrap.estimate(values, clusters, fleiss, "agreement", *map(str, key))
-        same = share_interval(agreed.eq(1).astype(float), clusters, panel.bootstrap.level)
+        same = share_interval(agreed.eq(1), clusters, panel.bootstrap.level)
         n = len(complete)
         rows.append((*key, judges, *kappa[:3], *same[:3], n, len(wide) - n))
     return in_order(pd.DataFrame(rows, columns=AGREEMENT))
@@ -448,8 +415,9 @@ def checks(shares: pd.DataFrame, votes: pd.DataFrame, published: pd.DataFrame) -
         The columns `CHECKS`, a row a percentage whose judge and responder are in the data;
         `difference` is in points, and a printed percentage is rounded to a tenth.
     """
-    key = ["item", *PLACE, "judge", "responder"]
-    released = votes.query("rule == 'released'").assign(task=ALL, judge="", item="vote")
+    key = CHECKS[:5]
+    released = votes.query("rule == 'released'")
+    released = released.assign(task=ALL, judge="", item="vote")
     found = pd.concat([shares.assign(item="share"), released])[[*key, "share"]]
     table = published.fillna({"judge": ""}).rename(columns={"value": "published"})
     table = table.merge(found.assign(recomputed=100 * found["share"]), on=key)

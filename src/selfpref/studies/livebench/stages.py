@@ -16,7 +16,7 @@ is missing and counted, never a tie and never a low score.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,6 @@ from selfpref.ask import respond as answered
 from selfpref.models import Generate, Text
 from selfpref.models.calls import Model, OpenModel, responder
 from selfpref.params import Contest, Params
-from selfpref.params.studies import TieBreaker
 from selfpref.prompts.choices import CHOICE_PROMPTS, ChoicePrompts
 from selfpref.seeds import seed_of
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -53,17 +52,17 @@ def presented(
         One or k permutations of the responders.
     """
     rng = np.random.default_rng(seed_of(seed, judge, item_id))
-    drawn = [str(name) for name in rng.permutation(sorted(responders))]
+    drawn = rng.permutation(sorted(responders)).tolist()
     turns = len(drawn) if orders == "cyclic" else 1
     return [tuple(drawn[turn:] + drawn[:turn]) for turn in range(turns)]
 
 
-class Judge(NamedTuple):
-    """A model that chooses and marks: its name in the tables, how it judges, and the run's seed."""
+class Asked(NamedTuple):
+    """A model that is asked: its name in the tables, its entry of the task, and the run's seed."""
 
     name: str
     model: Model
-    use: TieBreaker
+    use: Any
     seed: int
 
     @property
@@ -75,7 +74,7 @@ class Judge(NamedTuple):
 def prefer(
     items: pd.DataFrame,
     responses: pd.DataFrame,
-    judge: Judge,
+    judge: Asked,
     orders: Orders,
     variant: str = panel.VOTE,
 ) -> pd.DataFrame:
@@ -92,12 +91,11 @@ def prefer(
         The verdicts table.
     """
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
-    writers, asked = responses.groupby("item_id")["responder"].unique(), _asked(items)
-    rows = [
-        {"study": STUDY.name, "item_id": item, "repeat": turn, "candidates": names}
-        for item in asked
-        for turn, names in enumerate(presented(item, judge.name, writers[item], orders, judge.seed))
-    ]
+    writers = responses.groupby("item_id")["responder"].unique()
+    asked = _asked(items)
+    shown = [presented(item, judge.name, writers[item], orders, judge.seed) for item in asked]
+    rows = items[["study", "item_id"]].assign(candidates=shown).explode("candidates")
+    rows["repeat"] = rows.groupby("item_id").cumcount()
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         for item, names in zip(some["item_id"], some["candidates"], strict=True):
@@ -107,8 +105,7 @@ def prefer(
             prompt = judge.prompts.prefer(asked[item], [texts[item, name] for name in names])
             yield judging.verdict(prompt, names, judge.seed, judge.name, item, *names)
 
-    told = {"judge": judge.name, "variant": variant}
-    return ask(judge.model, pd.DataFrame(rows), "verdicts", questions, **told)
+    return ask(judge.model, rows, "verdicts", questions, judge=judge.name, variant=variant)
 
 
 def _asked(items: pd.DataFrame) -> dict[str, str]:
@@ -116,9 +113,7 @@ def _asked(items: pd.DataFrame) -> dict[str, str]:
     return {item: turns[0]["content"] for item, turns in items[["item_id", "messages"]].to_numpy()}
 
 
-def mark(
-    items: pd.DataFrame, responses: pd.DataFrame, judge: Judge, tries: int = 1
-) -> pd.DataFrame:
+def mark(items: pd.DataFrame, responses: pd.DataFrame, judge: Asked) -> pd.DataFrame:
     """Mark every response by the rubric.
 
     A reply that cannot be read is asked again with another seed, `tries` times at most. At a
@@ -128,21 +123,21 @@ def mark(
         items: The items table.
         responses: The responses to these items.
         judge: Who marks.
-        tries: At least 1.
 
     Returns:
         The ratings table: `score` the total, `marks` the eleven marks where all can be read,
         `reply` the judge's words.
     """
-    asked, prompts = _asked(items), judge.prompts
+    asked = _asked(items)
+    prompts = judge.prompts
 
     def read(answer: Text) -> Columns:
-        total, marks = prompts.marks(answer.text)
-        read: Columns = {"score": total, "marks": marks, "reply": answer.text, "status": "ok"}
+        (total, marks) = prompts.marks(answer.text)
+        status = "ok"
         if total is None:
-            lost = "truncated" if answer.status == "truncated" else "unparsable"
-            read |= {"marks": None, "status": lost}
-        return read
+            marks = None
+            status = "truncated" if answer.status == "truncated" else "unparsable"
+        return {"score": total, "marks": marks, "reply": answer.text, "status": status}
 
     def questions(some: pd.DataFrame, attempt: int) -> Iterator[Question]:
         for item, writer, text in some[["item_id", "responder", "text"]].to_numpy():
@@ -150,23 +145,28 @@ def mark(
             limits = prompts.mark_tokens, judge.use.temperature, draw
             yield Question([Generate(prompts.rubric(asked[item], text), *limits)], read)
 
-    made, left, told = [], responses, {"judge": judge.name, "task": "rubric"}
-    for attempt in range(tries):
+    made = []
+    left = responses
+    told = {"judge": judge.name, "task": "rubric"}
+    for attempt in range(judge.use.tries):
         found = ask(judge.model, left, "ratings", partial(questions, attempt=attempt), **told)
-        again = found["status"].eq("unparsable").to_numpy() & (attempt < tries - 1)
+        again = found["status"].eq("unparsable").to_numpy() & (attempt < judge.use.tries - 1)
         made.append(found[~again])
         left = left[again]
     return tables.together("ratings", made)
 
 
 def _each(
-    params: Params, model: str, task: str, open_model: OpenModel
-) -> Iterator[tuple[str, pd.DataFrame, Model]]:
+    params: Params, task: str, model: str, open_model: OpenModel
+) -> Iterator[tuple[str, pd.DataFrame, Asked]]:
     """Each data set, its items, and the model opened for it."""
+    use = getattr(params.livebench, task)[model]
+    own = responder(params, model)
     for dataset in STUDY.parts(params.profile, "items"):
         items = tables.read(params.profile, "items", STUDY.name, [dataset])
-        with open_model(params, model, dataset, f"{task} {model} {dataset}") as asked:
-            yield dataset, items, asked
+        title = f"{task.replace('_', '-')} {model} {dataset}"
+        with open_model(params, model, dataset, title) as opened:
+            yield dataset, items, Asked(own, opened, use, params.seed)
 
 
 def _items(params: Params, items: pd.DataFrame, wanted: Callable[[Contest], bool]) -> pd.DataFrame:
@@ -198,14 +198,17 @@ def respond(params: Params, model: str, open_model: OpenModel) -> Made:
         responses, truths, and `dropped`: by data set how many responses were cut off at the limit,
         and how many items have none, by reason.
     """
-    use, own = params.livebench.respond[model], responder(params, model)
-    prompt, made, counts = CHOICE_PROMPTS[use.prompts].respond, [], {}
-    for dataset, items, asked in _each(params, model, "respond", open_model):
+    made = []
+    counts = {}
+    for dataset, items, one in _each(params, "respond", model, open_model):
         mine = _items(params, items, lambda entry: entry.respond and model in entry.responders)
-        found, counts[dataset] = answered(mine, own, asked, prompt, use, seed=params.seed)
+        how = one.name, one.model, one.prompts.respond, one.use
+        found, counts[dataset] = answered(mine, *how, seed=one.seed)
         made.append(found)
     responses = tables.together("responses", made)
-    return {"responses": responses, "truths": keyed(params, responses), "dropped": tallied(counts)}
+    items = STUDY.read(params.profile, "items")
+    truths = scorers.keyed(items, responses, lab.oracle(items))
+    return {"responses": responses, "truths": truths, "dropped": tallied(counts)}
 
 
 def judge(params: Params, model: str, open_model: OpenModel) -> Made:
@@ -216,14 +219,14 @@ def judge(params: Params, model: str, open_model: OpenModel) -> Made:
         model: A model of `livebench.judge`.
         open_model: Opens the model for a data set.
     """
-    use, own = params.livebench.judge[model], responder(params, model)
-    every, ratings, verdicts = STUDY.read(params.profile, "responses"), [], []
-    for _, items, asked in _each(params, model, "judge", open_model):
-        one = Judge(own, asked, use, params.seed)
+    every = STUDY.read(params.profile, "responses")
+    ratings = []
+    verdicts = []
+    for _, items, one in _each(params, "judge", model, open_model):
         some = _items(params, items, lambda entry: entry.score and model in entry.judges)
-        ratings.append(mark(some, _of(every, some, params), one, use.tries))
+        ratings.append(mark(some, _of(every, some, params), one))
         some = _items(params, items, lambda entry: entry.prefer and model in entry.judges)
-        verdicts.append(prefer(some, _of(every, some, params), one, use.orders))
+        verdicts.append(prefer(some, _of(every, some, params), one, one.use.orders))
     made = {"ratings": ratings, "verdicts": verdicts}
     return {name: tables.together(name, parts) for name, parts in made.items()}
 
@@ -240,45 +243,25 @@ def tie_break(params: Params, model: str, open_model: OpenModel) -> Made:
         tie-breaks: verdicts with the variant of a tie-breaker; and `dropped`: by category how the
         votes ended before it was asked.
     """
-    use, own = params.livebench.tie_break[model], responder(params, model)
     given = STUDY.whole(params.profile, ["items", "responses", "verdicts"])
     judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
     given["verdicts"] = given["verdicts"].loc[lambda cast: cast["judge"].isin(judges)]
     choices = panel.Panel(given, 0.0, ClusterBootstrap()).choices
-    how, made, ends = panel.NOBODY, [], []
-    for _, votes in panel.by_category(choices):
+    how = panel.NOBODY
+    made = []
+    ends = []
+    for _, votes in choices.groupby("category"):
         how = pd.concat([how, panel.ended(votes, panel.NOBODY)["outcome"]])
-    for _, items, asked in _each(params, model, "tie-break", open_model):
+    for _, items, one in _each(params, "tie_break", model, open_model):
         mine = _items(params, items, lambda entry: entry.tie_breaker == model)
         mine = mine.assign(outcome=mine["item_id"].map(how)).dropna(subset="outcome")
         left = mine[mine["outcome"].ne(panel.MAJORITY)]
-        one = Judge(own, asked, use, params.seed)
         read = _of(given["responses"], left, params)
         made.append(prefer(left, read, one, "seeded", panel.BREAK))
         ends.append(mine)
     found = pd.concat(ends)
     dropped = pd.crosstab(found["category"], found["outcome"])
     return {"tie-breaks": tables.together("verdicts", made), "dropped": dropped}
-
-
-def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
-    """Objective scores of responses: the testbed's by its oracle, LiveBench's by its keys.
-
-    Args:
-        params: The stage's parameters.
-        responses: The responses table.
-
-    Returns:
-        The truths table: `strict` and `tolerant`, 0 to 1; in the testbed also `rubric`, the
-        total that the eleven marks have by rule.
-    """
-    items = STUDY.read(params.profile, "items")
-    known = lab.drawn(items)
-
-    def by_oracle(item: str, text: str) -> dict[str, float]:
-        return lab.truths(known[item], text) if item in known else {}
-
-    return scorers.keyed(items, responses, by_oracle)
 
 
 STAGES = {"respond": respond, "judge": judge, "tie_break": tie_break}

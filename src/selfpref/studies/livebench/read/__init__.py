@@ -55,7 +55,7 @@ NAMES = {
 # The order of the responses in every prompt, and of the judges' votes.
 SHOWN = ["o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"]
 VOTES = [f"{judge}_PREFERENCE" for judge in SHOWN]
-TIE_BREAKER = "o1-preview"
+TIE_BREAKER, READINGS = "o1-preview", ["tie-break", "tie-break-released"]
 SHEETS = {
     "instruction_following": "voting/livebench_if",
     "language": "voting/livebench_lang",
@@ -89,30 +89,30 @@ def read_log(path: Path) -> pd.DataFrame:
     """The tie-breaker's calls.
 
     Returns:
-        `category, shown` (models in the order shown), `credited` and `chosen` (missing where no
-        decision is logged), in the order of each category's rows.
+        `category, candidates` (in the order shown) and both readings, `tie-break` and
+        `tie-break-released` (missing where no decision is logged), in the order of each category's
+        rows.
     """
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     outputs = (output for cell in cells for output in cell.get("outputs", []))
     text = "\n".join("".join(output.get("text", [])) for output in outputs)
-    calls: list[dict[str, Any]] = []
-    category, shown = "", list[str]()
+    calls = list[dict[str, Any]]()
+    category = ""
     for begun, votes, credited in re.findall(LINE, text, re.MULTILINE):
         category = begun or category
         if votes:
             shown = [NAMES[model] for model in re.findall(r"'([^']+)'", votes)]
-            calls.append({"category": category, "shown": shown})
+            calls.append({"category": category, "candidates": shown})
         if credited:
             place = SHOWN.index(NAMES[credited])
-            calls[-1] |= {"credited": SHOWN[place], "chosen": shown[place]}
-    return pd.DataFrame(calls, columns=["category", "shown", "credited", "chosen"])
+            calls[-1] |= {"tie-break": shown[place], "tie-break-released": SHOWN[place]}
+    return pd.DataFrame(calls, columns=["category", "candidates", *READINGS])
 
 
 def _sheet(category: str, local: Path, dataset: str) -> pd.DataFrame:
     """One category's file, a row a question, the models under their short names."""
     rows = pd.read_csv(local, dtype=str, keep_default_na=False)
-    models = {NAMES[column]: column for column in rows if column in NAMES}
-    told = {name: models[name] for name in SHOWN}
+    told = {name: model for model, name in NAMES.items() if model in rows}
     spelt = "|".join(map(re.escape, NAMES))
     rows.columns = rows.columns.str.replace(spelt, lambda name: NAMES[name[0]], regex=True)
     rows[VOTES] = rows[VOTES].replace(NAMES).replace("", None)
@@ -121,7 +121,6 @@ def _sheet(category: str, local: Path, dataset: str) -> pd.DataFrame:
         category=category,
         item_id=place + rows["task"] + "/" + rows["question_id"],
         cluster=[place + sha256(stem(one).encode()).hexdigest()[:12] for one in rows["question"]],
-        reference=rows.get("ground_truth", pd.Series("", rows.index)).replace("", None),
         metadata=[json.dumps({"task": task, "models": told}) for task in rows["task"]],
         messages=[[{"role": "user", "content": question}] for question in rows["question"]],
     )
@@ -133,7 +132,8 @@ def _rating(stored: str, reasons: str) -> tuple[object, ...]:
         return None, None, None, "failed"
     rest = REST.match(reasons)
     stated = f"Overall Score: {float(stored):g} {rest[0].strip() if rest else ''}"
-    total, marks = read_total(stated), read_marks(f"{stated}\n{reasons}")
+    total = read_total(stated)
+    marks = read_marks(f"{stated}\n{reasons}")
     status = "unparsable" if total is None else "ok"
     return total, float(stored), marks, status
 
@@ -141,7 +141,8 @@ def _rating(stored: str, reasons: str) -> tuple[object, ...]:
 def _ratings(rows: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for judge, responder in product(SHOWN, SHOWN):
-        total, reply = rows[f"{judge}_SCORING_{responder}"], rows[f"{judge}_SR_{responder}"]
+        total = rows[f"{judge}_SCORING_{responder}"]
+        reply = rows[f"{judge}_SR_{responder}"]
         read = pd.DataFrame([*map(_rating, total, reply)], rows.index, RATED)
         given = {"judge": judge, "responder": responder, "item_id": rows["item_id"]}
         parts.append(read.assign(reply=reply.replace("", None), **given))
@@ -152,15 +153,13 @@ def _verdicts(rows: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
     """The judges' choices, and every call of the tie-breaker in both readings."""
     cast = rows.melt("item_id", VOTES, "judge", "choice")
     cast["judge"] = cast["judge"].str.removesuffix("_PREFERENCE")
-    made = [cast.assign(candidates=[SHOWN] * len(cast), variant="plain")]
+    cast = cast.assign(candidates=[SHOWN] * len(cast), variant="plain")
     # A category's calls come in the order of its rows.
     split = rows[rows[VOTES].nunique(axis=1).eq(len(SHOWN))]
-    split = split.sort_values("category", kind="stable")
-    calls = calls.sort_values("category", kind="stable").set_axis(split.index)
-    for variant, which in (("tie-break", "chosen"), ("tie-break-released", "credited")):
-        call = split[["item_id"]].assign(judge=TIE_BREAKER, choice=calls[which])
-        made.append(call.assign(candidates=calls["shown"], variant=variant))
-    verdicts = pd.concat(made, ignore_index=True)
+    split, calls = (one.sort_values("category", kind="stable") for one in (split, calls))
+    calls = calls.assign(judge=TIE_BREAKER, item_id=split["item_id"].to_numpy())
+    asked = calls.melt(["item_id", "judge", "candidates"], READINGS, "variant", "choice")
+    verdicts = pd.concat([cast, asked], ignore_index=True)
     return verdicts.assign(status=np.where(verdicts["choice"].isna(), "failed", "ok"))
 
 
@@ -178,13 +177,14 @@ def release(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFram
     Raises:
         SelfprefError: A file cannot be had, or a judge is not in the release.
     """
-    wanted, files = judges_of(dataset, entry, [*SHOWN, TIE_BREAKER]), fetch(source)
+    wanted = judges_of(dataset, entry, [*SHOWN, TIE_BREAKER])
+    files = fetch(source)
     sheets = [_sheet(category, files[path], dataset) for category, path in FILES.items()]
-    rows, calls = pd.concat(sheets, ignore_index=True), read_log(files[LOG])
+    rows = pd.concat(sheets, ignore_index=True)
+    rows["reference"] = rows["ground_truth"].replace("", None)
     responses = rows.melt("item_id", SHOWN, "responder", "text")
-    ratings, verdicts = (
-        frame[frame["judge"].isin(wanted)] for frame in (_ratings(rows), _verdicts(rows, calls))
-    )
+    judged = _ratings(rows), _verdicts(rows, read_log(files[LOG]))
+    ratings, verdicts = (frame[frame["judge"].isin(wanted)] for frame in judged)
     found = {
         "items": rows[["item_id", "category", "cluster", "messages", "reference", "metadata"]],
         "responses": responses,
@@ -230,9 +230,11 @@ def questions(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFr
     names = rows["question_id"].astype(str)
     asked = rows["turns"].map(lambda turns: turns[0] if len(turns) else "")
     item_id = f"{dataset}/" + rows["category"] + "/" + rows["task"] + "/" + names
-    wanted, blank = names.isin(sampled({*names}, entry.sample)), asked.str.strip().eq("")
-    reasons = {"left out by `sample`": ~wanted, "left out: no question": blank}
-    reasons["left out: a question that was there"] = item_id.duplicated()
+    reasons = {
+        "left out by `sample`": ~names.isin(sampled({*names}, entry.sample)),
+        "left out: no question": asked.str.strip().eq(""),
+        "left out: a question that was there": item_id.duplicated(),
+    }
     found = pd.Series(np.select([*reasons.values()], [*reasons], "ok"))
     made = rows[["category"]].assign(
         item_id=item_id,

@@ -20,8 +20,8 @@ from selfpref import tables
 from selfpref.studies.livebench.scorers import mathematics, words
 
 READINGS = ("strict", "tolerant")
-# By task, from question, key and response to a score of 0..1.
-SCORERS: dict[str, Callable[..., float]] = {
+# By task, from question, key and response to both scores.
+SCORERS: dict[str, Callable[[str, str, str], words.Both]] = {
     "typos": words.typos,
     "connections": words.connections,
     "plot_unscrambling": words.plot_unscrambling,
@@ -51,8 +51,8 @@ def score(task: str, question: str, key: str | None, text: str) -> dict[str, flo
     """
     if task not in SCORERS or not key or (task == "AMPS_Hard" and not mathematics.sound(key)):
         return {}
-    found = [SCORERS[task](question, key, text, tolerant=tolerant) for tolerant in (False, True)]
-    return {"strict": found[0], "tolerant": max(found)}
+    found = SCORERS[task](question, key, text)
+    return {"strict": float(found[0]), "tolerant": float(max(found))}
 
 
 def keyed(
@@ -67,11 +67,13 @@ def keyed(
         responses: With `item_id, responder, text`, to these items.
         known: From an item's id and a text to its scores by metric, where these need no key.
     """
-    asked, rows = items.set_index("item_id").to_dict("index"), []
+    asked = items.set_index("item_id").to_dict("index")
+    rows = []
     for item_id, responder, text in responses[["item_id", "responder", "text"]].to_numpy():
         item = asked[item_id]
-        task, question = json.loads(item["metadata"]).get("task", ""), item["messages"][0]
+        task = json.loads(item["metadata"]).get("task", "")
+        question = item["messages"][0]
         found = known(item_id, text) or score(task, question["content"], item["reference"], text)
-        place = {"item_id": item_id, "responder": responder}
-        rows += [place | {"metric": metric, "score": one} for metric, one in found.items()]
-    return tables.fill(rows, "truths", study="livebench")
+        rows += [(item_id, responder, *one) for one in found.items()]
+    truths = pd.DataFrame(rows, columns=["item_id", "responder", "metric", "score"])
+    return tables.fill(truths, "truths", study="livebench")

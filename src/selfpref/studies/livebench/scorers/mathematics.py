@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from selfpref.studies.livebench.scorers.words import boxed, edited, lines, plain
+from selfpref.studies.livebench.scorers.words import Both, boxed, edited, lines, plain
 from selfpref.texts import enclosed
 
 FUNCTIONS: dict[str, Callable[[complex], complex]] = {
@@ -35,7 +35,7 @@ FUNCTIONS: dict[str, Callable[[complex], complex]] = {
 UPPER = 0j
 CONSTANTS = {"e": cmath.e, "i": 1j, "pi": cmath.pi, "C": 0j, "c": 0j}
 SIGNS = str.maketrans("×·⋅∙•−–—÷⁄∕", "*****---///")
-GREEK = {"π": r"\pi ", "λ": r"\lambda ", "√": r"\sqrt ", "∛": r"\sqrt[3] "}
+LETTERS = str.maketrans({"π": r"\pi ", "λ": r"\lambda ", "√": r"\sqrt ", "∛": r"\sqrt[3] "})
 RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 # What is written otherwise, or only for the eye.
 SPELT = {
@@ -58,9 +58,7 @@ BINDS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "^": POWER}
 def typed(text: str) -> str:
     """A text in plain characters: raised digits as powers, letters and digits of one kind."""
     raised = RAISED.sub(lambda run: "^{" + unicodedata.normalize("NFKC", run[0]) + "}", text)
-    for sign, command in GREEK.items():
-        raised = raised.replace(sign, command)
-    return unicodedata.normalize("NFKC", raised.translate(SIGNS))
+    return unicodedata.normalize("NFKC", raised.translate(SIGNS).translate(LETTERS))
 
 
 def _tokens(text: str) -> list[str]:
@@ -186,24 +184,22 @@ CONTENT = re.compile(r"(?:\s+(?:as|answer|variance|\w+\s*=))?[\s:]*(?:([({])|([^
 DECIMAL = re.compile(r"-?\d*\.(\d+)")
 
 
-def competition(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def competition(question: str, key: str, text: str) -> Both:
     """A letter four times or in a box, or its value near the end; else three digits at the end.
 
     Tolerant: also the last single letter of the last line, or the last number of the response.
     """
-    last = lines(text)[-1:] if tolerant else []
     if not re.fullmatch("[A-E]", key):
-        numbers = re.findall(r"\d+", text) if tolerant else []
-        right = key in text[-NEAR_DIGITS:] or [int(one) for one in numbers[-1:]] == [int(key)]
-        return float(right)
+        last = map(int, re.findall(r"\d+", text)[-1:])
+        return key in text[-NEAR_DIGITS:], int(key) in last
     value = dict(OPTION.findall(question)).get(key, "").strip().strip("$~")
-    named = re.findall(r"\b([A-E])\b", "".join(last))
+    named = re.findall(r"\b([A-E])\b", "".join(lines(text)[-1:]))
     right = key * 4 in text or [plain(box) for box in boxed(text)[-1:]] == [key.lower()]
     right |= bool(value) and value in text[-(NEAR_VALUE + len(value)) :]
-    return float(right or named[-1:] == [key])
+    return right, key in named[-1:]
 
 
-def olympiad(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def olympiad(question: str, key: str, text: str) -> Both:
     """1 - edit distance / length of the longer list of formula numbers.
 
     The list stands after the last "answer:", there or a line on; tolerant: in a box, the last line.
@@ -215,11 +211,11 @@ def olympiad(question: str, key: str, text: str, *, tolerant: bool) -> float:
         if "answer:" in line.lower()
         for place in (line.lower().rpartition("answer:")[2], " ".join(rows[number + 1 :][:1]))
     ][-2:]
-    if tolerant:
-        places += [*boxed(text)[-1:], *rows[-1:]]
-    wanted, *lists = ([int(one) for one in re.findall(r"\d+", part)] for part in (key, *places))
-    given = next(filter(None, lists), [])
-    return 1 - edited(wanted, given) / max(len(wanted), len(given))
+    parts = (key, *places, *boxed(text)[-1:], *rows[-1:])
+    wanted, *lists = ([int(one) for one in re.findall(r"\d+", part)] for part in parts)
+    first = (next(filter(None, some), []) for some in (lists[: len(places)], lists))
+    strict, tolerant = (1 - edited(wanted, one) / max(len(wanted), len(one)) for one in first)
+    return strict, tolerant
 
 
 def sound(key: str) -> bool:
@@ -231,7 +227,8 @@ def sound(key: str) -> bool:
 
 def _values(formula: str, key: str, *, rename: bool = False) -> list[complex]:
     """The values of a formula at every point, its letters being those of the key."""
-    names, own = letters(key), letters(formula)
+    names = letters(key)
+    own = letters(formula)
     if rename and len(own) == len(names) == 1:
         names = own
     return [evaluate(formula, dict.fromkeys(names, point)) for point in POINTS]
@@ -239,7 +236,8 @@ def _values(formula: str, key: str, *, rename: bool = False) -> list[complex]:
 
 def _equal(question: str, key: str, formula: str, *, tolerant: bool) -> bool:
     """Whether a formula equals the key; a `ValueError` says that it cannot be read."""
-    wanted, given = _values(key, key), _values(formula, key, rename=tolerant)
+    wanted = _values(key, key)
+    given = _values(formula, key, rename=tolerant)
     if "indefinite integral" in question:
         wanted, given = ([value - values[0] for value in values] for values in (wanted, given))
     signs = (1, -1) if "characteristic polynomial" in question else (1,)
@@ -256,7 +254,8 @@ def _equal(question: str, key: str, formula: str, *, tolerant: bool) -> bool:
 
 def _drawn(text: str) -> list[str]:
     """Contents of everything that is meant as a box, and the last line."""
-    unified, found = typed(text), []
+    unified = typed(text)
+    found = []
     for match in BOX.finditer(unified):
         if content := CONTENT.match(unified, match.end()):
             bracket = enclosed(unified, content.start(1)) if content[1] else None
@@ -264,14 +263,18 @@ def _drawn(text: str) -> list[str]:
     return [*found, *lines(unified)[-1:]]
 
 
-def amps_hard(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def amps_hard(question: str, key: str, text: str) -> Both:
     """Whether the last box holds a formula equal to the key; tolerant: the last readable one.
 
     Of an equation the right side counts, before any decimal approximation.
     """
-    for place in reversed(_drawn(text) if tolerant else boxed(text)[-1:]):
-        exact = re.split(r"≈|\\approx", place)[0]
-        with suppress(ValueError):
-            formula = exact.rpartition("=")[2].strip().rstrip(".,")
-            return float(_equal(question, key, formula, tolerant=tolerant))
-    return 0.0
+
+    def right(places: list[str], *, tolerant: bool) -> bool:
+        for place in reversed(places):
+            exact = re.split(r"≈|\\approx", place)[0]
+            with suppress(ValueError):
+                formula = exact.rpartition("=")[2].strip().rstrip(".,")
+                return _equal(question, key, formula, tolerant=tolerant)
+        return False
+
+    return right(boxed(text)[-1:], tolerant=False), right(_drawn(text), tolerant=True)

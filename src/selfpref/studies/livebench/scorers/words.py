@@ -1,6 +1,7 @@
 """Rules of the language, reasoning and data-analysis tasks, and where a response states its answer.
 
-A response states its answer in a box, in bold, after the word "answer", or in its last line.
+A response states its answer in a box, in bold, after the word "answer", or in its last line. A rule
+gives what a response gets in strict form, and what in the forms that are tolerated beside it.
 """
 
 import ast
@@ -11,12 +12,13 @@ import json
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from selfpref.texts import boxes
 
+# Strict, and tolerant: 0..1 each.
+Both = tuple[float, float]
 BOLD = re.compile(r"\*\*+([^*]+)\*\*+")
 TRIPLE = re.compile(r"\*\*\*([^*\n]+)\*\*\*")
 COMMAND = re.compile(r"\\(?:text|textbf|mathbf|mathrm|boxed)\b")
@@ -62,14 +64,14 @@ def states(text: str, key: str) -> bool:
 
     That is its last box, last bold words, what follows the last word "answer", and last line.
     """
-    wanted, end = plain(key), lines(text)
+    wanted = plain(key)
+    end = lines(text)
     after = [match[1] for line in end if (match := STATED.fullmatch(line))]
     places = [plain(part[-1]) for part in (boxed(text), bolds(text), after, end) if part]
     return wanted in places or (bool(places) and f" {places[-1]}".endswith(f" {wanted}"))
 
 
 GROUP = 4
-PLOT = "<PLOT_SUMMARY>"
 QUOTES = str.maketrans("‘’“”–—−", "''\"\"---")
 VERDICT = re.compile(r"\b(yes|no|unknown)\b")
 # A shape may be named with an adjective ("equilateral triangle"), but not in a list of shapes.
@@ -82,11 +84,10 @@ def _typography(text: str) -> str:
     return " ".join(unified.replace("*", "").split())
 
 
-def typos(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def typos(question: str, key: str, text: str) -> Both:
     """The corrected text stands in the response, line breaks aside; tolerant: typography too."""
-    if tolerant:
-        return float(_typography(key) in _typography(text))
-    return float(key in " ".join(line for line in text.split("\n") if line))
+    joined = " ".join(line for line in text.split("\n") if line)
+    return key in joined, _typography(key) in _typography(text)
 
 
 def _groups(items: list[str]) -> list[frozenset[str]]:
@@ -94,72 +95,58 @@ def _groups(items: list[str]) -> list[frozenset[str]]:
     return [frozenset(names[at : at + GROUP]) for at in range(0, len(names), GROUP)]
 
 
-def connections(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def connections(question: str, key: str, text: str) -> Both:
     """Share of the key's groups of four in the best list in bold.
 
     Tolerant: also in the last lines that list groups after a heading.
     """
     wanted = _groups(key.split(","))
     answers = [part.split(",") for part in bolds(text.replace("\n", ""))]
-    if tolerant:
-        rows = [line.replace("*", "").rpartition(":")[2].split(",") for line in lines(text)]
-        listed = [item for row in rows if len(row) % GROUP == 0 for item in row]
-        answers.append(listed[-GROUP * len(wanted) :])
-    hits = (sum(group in _groups(answer) for group in wanted) for answer in answers)
-    return max(hits, default=0) / len(wanted)
+    rows = [line.replace("*", "").rpartition(":")[2].split(",") for line in lines(text)]
+    listed = [item for row in rows if len(row) % GROUP == 0 for item in row]
+    answers.append(listed[-GROUP * len(wanted) :])
+    *bold, last = (sum(one in _groups(given) for one in wanted) / len(wanted) for given in answers)
+    return max(bold, default=0), last
 
 
-def _nearest(sentence: str, given: list[str]) -> int:
-    """The place of the most similar sentence, by the ratio of matching characters (difflib)."""
-    if sentence in given:
-        return given.index(sentence)
-    # Characters in common, in whatever order, bound the ratio from above.
-    own, matcher, best = Counter(sentence), difflib.SequenceMatcher(b=sentence), (-1.0, -1)
-    shared = [2 * (own & Counter(other)).total() / len(sentence + other) for other in given]
-    for place in sorted(range(len(given)), key=shared.__getitem__, reverse=True):
-        if shared[place] >= best[0]:
-            matcher.set_seq1(given[place])
-            best = max(best, (matcher.ratio(), place))
-    return best[1]
-
-
-def plot_unscrambling(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def plot_unscrambling(question: str, key: str, text: str) -> Both:
     """1 - edit distance / sentences, after each sentence of the key finds the nearest given one.
 
     The question asks for no form: there is nothing to tolerate.
     """
-    if tolerant:
-        return 0.0
     wanted, given = (
         [part.strip() for part in plot.split(".") if part.strip()]
-        for plot in (key, text.partition(PLOT)[2] or text)
+        for plot in (key, text.partition("<PLOT_SUMMARY>")[2] or text)
     )
-    order = [_nearest(sentence, given) for sentence in wanted] if given else []
-    return 1 - edited(range(len(wanted)), order) / len(wanted)
+    order = list[int]()
+    for sentence in wanted:
+        # The most similar one by the ratio of matching characters; to look for it takes long.
+        same = [sentence] if sentence in given else difflib.get_close_matches(sentence, given, 1, 0)
+        order += map(given.index, same)
+    return 1 - edited(range(len(wanted)), order) / len(wanted), 0.0
 
 
-def web_of_lies(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def web_of_lies(question: str, key: str, text: str) -> Both:
     """Three words yes or no: the last three in bold; tolerant: in a box, or in the last line."""
-    places = [" ".join(bolds(text))]
-    if tolerant:
-        places += [*boxed(text)[-1:], *lines(text)[-1:]]
-    wanted, *given = (VERDICT.findall(place.lower())[-3:] for place in (key, *places))
-    return float(wanted in given)
+    places = key, " ".join(bolds(text)), *boxed(text)[-1:], *lines(text)[-1:]
+    wanted, bold, *given = (VERDICT.findall(place.lower())[-3:] for place in places)
+    return wanted == bold, wanted in given
 
 
-def zebra(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def zebra(question: str, key: str, text: str) -> Both:
     """One word or name: the last in triple stars; tolerant: wherever the answer is stated."""
     starred = [plain(word) for word in TRIPLE.findall(text)[-1:]]
     right = any(plain(one) in starred for one in (key, key.removesuffix(" movies")))
-    return float(right or (tolerant and states(text, key)))
+    return right, states(text, key)
 
 
-def spatial(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def spatial(question: str, key: str, text: str) -> Both:
     """A number or shape: any of the last three in bold; tolerant: wherever it is stated."""
-    wanted, words = plain(key), [plain(word) for word in bolds(text)[-3:]]
+    wanted = plain(key)
+    words = [plain(word) for word in bolds(text)[-3:]]
     named = [word for word in words if wanted in word and len(word) < 2 * len(wanted) + 5]
     right = wanted in words or (wanted in SHAPES and bool(named))
-    return float(right or (tolerant and states(text, key)))
+    return right, states(text, key)
 
 
 FENCE = re.compile(r"```[a-z]*\n?(.*?)```", re.DOTALL)
@@ -171,10 +158,10 @@ CLOSE = 1e-6
 Row = dict[str, object]
 
 
-def column_type(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def column_type(question: str, key: str, text: str) -> Both:
     """The name of a class, letters and digits compared; tolerant: wherever it is stated."""
     given, wanted = (re.sub(r"\W", "", one.lower()) for one in ([text, *boxed(text)][-1], key))
-    return float(given == wanted or (tolerant and states(text, key)))
+    return given == wanted, states(text, key)
 
 
 def _fenced(text: str) -> str:
@@ -183,21 +170,22 @@ def _fenced(text: str) -> str:
 
 
 def _mapping(text: str) -> dict[Any, Any]:
-    start, end = text.find("{"), text.rfind("}")
+    braces = "".join(re.findall(r"\{.*\}", text, re.DOTALL))
     try:
-        found = ast.literal_eval(re.sub(r"\bnull\b", "None", text[start : end + 1]))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        found = ast.literal_eval(re.sub(r"\bnull\b", "None", braces))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def join(question: str, key: str, text: str, *, tolerant: bool) -> float:
+def join(question: str, key: str, text: str) -> Both:
     """F1 over the pairs of columns; a pair without a target is wrong, tolerant: left out."""
-    wanted, given = _mapping(key), _mapping(_fenced(text))
-    if tolerant:
-        given = {column: target for column, target in given.items() if target}
-    hits = sum(wanted.get(column) == target for column, target in given.items() if target)
-    return 2 * hits / (len(wanted) + len(given)) if given else 0.0
+    wanted = _mapping(key)
+    given = _mapping(_fenced(text))
+    named = {column: target for column, target in given.items() if target}
+    hits = sum(wanted.get(column) == target for column, target in named.items())
+    strict, tolerant = (2 * hits / max(1, len(wanted) + len(of)) for of in (given, named))
+    return strict, tolerant
 
 
 def _rows(text: str, kind: str) -> list[Row]:
@@ -246,13 +234,8 @@ def _same(one: object, two: object) -> bool:
     return one == two
 
 
-def reformat(question: str, key: str, text: str, *, tolerant: bool) -> float:
-    """The same columns, and cell for cell the same values, in the format asked for.
-
-    Tolerant: columns too many, capitals and signs in their names, and escapes are set aside.
-    """
-    formats = FORMATS.search(question)
-    kind = formats[2].lower() if formats else ""
+def _reformatted(kind: str, key: str, text: str, *, tolerant: bool) -> bool:
+    """Whether a text holds the rows of the key, cell for cell."""
 
     def named(column: str) -> str:
         return re.sub(r"\W|_", "", column).lower() if tolerant else column.strip()
@@ -264,6 +247,16 @@ def reformat(question: str, key: str, text: str, *, tolerant: bool) -> float:
         there = one.keys() <= two.keys() if tolerant else one.keys() == two.keys()
         return there and all(_same(one[name], two[name]) for name in one)
 
-    wanted, given = ([*map(read, _rows(table, kind))] for table in (key, _fenced(text)))
-    alike = len(wanted) == len(given) and all(map(same, wanted, given))
-    return float(bool(wanted) and alike)
+    wanted, given = ([*map(read, _rows(table, kind))] for table in (key, text))
+    return bool(wanted) and len(wanted) == len(given) and all(map(same, wanted, given))
+
+
+def reformat(question: str, key: str, text: str) -> Both:
+    """The same columns, and cell for cell the same values, in the format asked for.
+
+    Tolerant: columns too many, capitals and signs in their names, and escapes are set aside.
+    """
+    formats = FORMATS.search(question)
+    table = _fenced(text)
+    asked = formats[2].lower() if formats else "", key, table
+    return _reformatted(*asked, tolerant=False), _reformatted(*asked, tolerant=True)
