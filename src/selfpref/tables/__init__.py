@@ -112,7 +112,7 @@ def fill(
     if frame.empty:
         return empty(name)
     table = TABLES[name]
-    defaults = dict.fromkeys(table.nullable) | DEFAULTS | OWN_DEFAULTS.get(name, {})
+    defaults = DEFAULTS | OWN_DEFAULTS.get(name, {})
     left = {key: defaults[key] for key in table.columns if key in defaults and key not in frame}
     return frame.assign(**left | constants)
 

@@ -80,8 +80,14 @@ class StudyTables:
             By data set, sorted, then by table. Of a `text` no more than its `length` is kept, in
             characters; verdicts are `released` with their data set, or were asked for here.
         """
-        sources, items = self.parts(profile, "items"), self.read(profile, "items", ["item_id"])
-        found = {dataset: dict[str, pd.DataFrame]() for dataset in sorted({*_owner(items)})}
+        items = {
+            file: tables.read(profile, "items", self.name, [file], ("item_id",))
+            for file in self.parts(profile, "items")
+        }
+        datasets = sorted({name for part in items.values() for name in _owner(part)})
+        found = {dataset: dict[str, pd.DataFrame]() for dataset in datasets}
+        # A file of scores or perplexities has no items; its rows are other data sets'.
+        sources = [file for file, part in items.items() if len(part)]
         for name in names:
             pieces = [tables.empty(name).assign(released=True)]
             for file in self.parts(profile, name):

@@ -42,10 +42,11 @@ _TYPES = {
     "candidates": pyarrow.list_(_TEXT),
     "messages": pyarrow.list_(pyarrow.struct([("role", _TEXT), ("content", _TEXT)])),
 }
-# What stands for what a source does not tell apart (`selfpref.tables.fill`); where a column may be
-# null, null does.
+# What stands for what a source does not tell apart (`selfpref.tables.fill`).
 DEFAULTS: dict[str, object] = {
     **dict.fromkeys(("step", "sample", "repeat"), 0),
+    **dict.fromkeys(("category", "reference", "marks", "distribution", "mass", "reply")),
+    **dict.fromkeys(("stored", "detail", "probabilities")),
     **{"metadata": "{}", "annotator": "human", "variant": "plain", "order_known": True},
 }
 # Of one table alone.
