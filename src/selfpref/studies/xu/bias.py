@@ -338,8 +338,7 @@ def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
 
 def over_cells(
     cells: pd.DataFrame,
-    languages: int,
-    clusters: int,
+    rows: pd.DataFrame,
     statistics: Callable[[Floats], Floats],
     settings: Settings,
     *names: str,
@@ -349,8 +348,8 @@ def over_cells(
 
     Args:
         cells: `KEY` and counts, numbered from 0.
-        languages: How many there are; of one there is no mean.
-        clusters: How many are resampled.
+        rows: All whose clusters are resampled. A column `languages` asks for the mean over them,
+            at the steps that so many reach; of one there is none.
         statistics: From how often each cluster counts, `[clusters, batch]`, to those of the cells,
             `[statistics, cells, batch]`.
         settings: The intervals.
@@ -363,6 +362,7 @@ def over_cells(
     """
     place, counts = ["convention", "step"], [*cells.columns.difference(KEY)]
     size = cells.groupby(place)["language"].transform("size")
+    languages = rows["languages"].iloc[0] if "languages" in rows else 0
     steps = cells[size.eq(languages) & (languages > 1)].groupby(place)
     whole = [*steps.groups.values()]
 
@@ -371,7 +371,7 @@ def over_cells(
         means = (found[:, at].mean(axis=1, keepdims=True) for at in whole)
         return np.concatenate([found, *means], axis=1).reshape(-1, len(weights)).T
 
-    made = settings.intervals.of_sums(np.eye(clusters), stacked, *names)
+    made = settings.intervals.of_sums(np.eye(rows["cluster"].nunique()), stacked, *names)
     parts = np.split(np.array([one[:3] for one in made]), len(columns))
     means = steps[counts].sum().reset_index().assign(language=AVERAGE)
     bounds = pd.DataFrame(np.hstack(parts), columns=bounded(*columns))
@@ -384,8 +384,7 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     A change rests on the sentences that count at both steps.
 
     Args:
-        rows: One responder under one scoring (`read_as`). A column `languages` asks for the mean
-            over languages, at the steps that so many reach.
+        rows: One responder under one scoring (`read_as`); `languages` as for `over_cells`.
         settings: Gamma and intervals.
         names: Of the random stream.
 
@@ -410,8 +409,7 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
         "unusable": rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum(),
         "n_both": both.sum(axis=1),
     }
-    languages = rows["languages"].iloc[0] if "languages" in rows else 0
-    owner, clusters = pd.factorize(wide["gap"].columns.get_level_values("cluster"), sort=True)
+    owner, _ = pd.factorize(wide["gap"].columns.get_level_values("cluster"), sort=True)
 
     def statistics(weights: Floats) -> Floats:
         parts = np.stack([held, *pairs])
@@ -419,7 +417,7 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
         return np.concatenate([level, after - before], axis=1).swapaxes(0, 1)
 
     cells = pd.DataFrame(counts).reset_index()
-    found = over_cells(cells, languages, len(clusters), statistics, settings, *names)
+    found = over_cells(cells, rows, statistics, settings, *names)
     # A mean that lacks a language rests on nothing.
     return found.assign(n=found["n"].where(found["bias"].notna(), 0))
 
