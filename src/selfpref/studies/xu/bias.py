@@ -31,7 +31,8 @@ D is 0 if the y lie symmetrically about 0, and 1 if they are one constant other 
 raises it as over-rating does. In small samples it lies above 0 even for symmetric x, so that it is
 to be read against the null band for its n.
 
-Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
+Both sums follow from sorted values: of the y and -y together, every |y_i - y_j| and |y_i + y_j| is
+there twice.
 
 **What must hold along a chain, and where a source breaks it.** A chain is one responder's texts of
 one item, step by step. Each step refines the one before it, and is kept only if the responder, as
@@ -254,13 +255,7 @@ def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Floats:
     """Eq. 2 of one sample and its resamples, or of many samples.
 
-    With y_1 <= y_2 <= ... the sorted values, of which the first k count W_k in a resample and all
-    count N, and s_1 <= s_2 <= ... and V_k the same of the sizes |y|,
-
-        sum |y_i - y_j|        = 2 sum over k of (y_k+1 - y_k) W_k (N - W_k)
-        sum max(|y_i|, |y_j|)  = s_1 N^2 + sum over k of (s_k+1 - s_k) (N^2 - V_k^2)
-
-    Terms are never negative: what is drawn alone leaves exact zeros.
+    Terms of the sums are never negative: what is drawn alone leaves exact zeros.
 
     Args:
         values: `[n]`, finite; without weights also `[n, samples]`.
@@ -275,24 +270,24 @@ def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None
     scale = np.abs(y).max(axis=0, initial=0.0)
     y = y / np.where(scale > 0, scale, 1.0)
     often = np.ones((len(y), 1)) if weights is None else weights
-    sizes, total = np.abs(y), often.sum(axis=0)
-    below, steps = _steps(y, often)
-    apart = (below * (total - below) * steps).sum(axis=0)
-    below, steps = _steps(sizes, often)
-    larger = sizes.min(axis=0, initial=1.0) * total**2
-    across = larger + ((total**2 - below**2) * steps).sum(axis=0) - apart
+    apart = _differences(y, often)
+    across = _differences(np.concatenate([y, -y]), np.concatenate([often, often])) / 2 - apart
     # All of them 0 is symmetric.
     share = np.divide(apart, across, out=np.ones_like(apart), where=across > 0)
-    return np.where(total > 0, np.clip(1 - share, 0.0, 1.0), np.nan)
+    return np.where(often.sum(axis=0) > 0, np.clip(1 - share, 0.0, 1.0), np.nan)
 
 
-def _steps(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """How often a value up to each counts, in ascending order, and how far above the next lies."""
+def _differences(values: Floats, weights: Floats) -> Floats:
+    """Sum of w_i w_j |v_i - v_j| over all pairs i < j of values v with weights w.
+
+    With sorted values, of which the first k count W_k and all count N, it is the sum over k of
+    (v_k+1 - v_k) W_k (N - W_k).
+    """
     order = np.argsort(values, axis=0)
-    ranked = np.take_along_axis(values, order, axis=0)
-    apart = np.diff(ranked, axis=0, append=ranked[-1:])
+    steps = np.diff(np.take_along_axis(values, order, axis=0), axis=0)
     # Equal weights, of many samples, have no order.
-    return weights[order[:, 0]].cumsum(axis=0), apart
+    below = weights[order[:, 0]].cumsum(axis=0)[:-1]
+    return np.einsum("ns,ns,ns->s", steps, below, weights.sum(axis=0) - below)
 
 
 def null_band(n: int, level: float = 0.95) -> tuple[float, float]:
