@@ -230,11 +230,11 @@ AUTHORED = {
 @pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("item", AUTHORED, ids=lambda item: item.task)
 def test_prompts_hold_what_is_asked_and_the_authors_are_those_of_their_programs(item):
-    (message,) = PLAIN.revise(item, "the text", "the feedback").messages
+    (message,) = PLAIN.ask("revise", item, "the text", "the feedback").messages
     texts = [message[1].index(text) for text in (item.request, "the text", "the feedback")]
     assert texts == sorted(texts)
     assert item.language in message[1]
-    asked = [AUTHORS.write(item), AUTHORS.feedback(item, "a text")]
-    asked.append(AUTHORS.revise(item, "a text", "said"))
+    asked = [AUTHORS.ask("write", item), AUTHORS.ask("feedback", item, "a text")]
+    asked.append(AUTHORS.ask("revise", item, "a text", "said"))
     said = "|".join(text for prompt in asked for _, text in prompt.messages)
     assert said == AUTHORED[item].format(item.request, list(item.concepts))

@@ -50,17 +50,13 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
     return found
 
 
-def _asked(item: Item, **said: str) -> Prompt:
+def _ask(_: str, item: Item, *said: str) -> Prompt:
     request = f"{NAMES[item.task][1]} {item.request.replace(',', '')}"
-    return Prompt(refinement.messages(user=request, **said))
+    named = dict(zip(("draft", "feedback"), said, strict=False))
+    return Prompt(refinement.messages(user=request, **named))
 
 
-LAB: Final = Refinement(
-    _asked,
-    lambda item, text: _asked(item, draft=text),
-    lambda item, text, said: _asked(item, draft=text, feedback=said),
-    refinement.lines,
-)
+LAB: Final = Refinement(_ask, refinement.lines)
 
 
 def score(reference: str, text: str) -> float:

@@ -65,13 +65,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from selfpref import tables
-from selfpref.models import Generate, Prompt, Text
+from selfpref.models import Generate, Text
 from selfpref.models import calls as models
 from selfpref.models.calls import Model
 from selfpref.params import Params, Refine
@@ -163,29 +163,23 @@ class Participant:
 
     def write(self, items: Sequence[Item], condition: str, samples: int = 1) -> list[State]:
         """First texts of each item, `samples` draws."""
-        drawn = product(items, range(samples))
-        asked = [(self.prompts.write(item), item, "write", sample) for item, sample in drawn]
-        return [
-            State(item, condition, 0, text, sample)
-            for (_, item, _, sample), text in zip(asked, self._texts(asked), strict=True)
-        ]
+        drawn = list(product(items, range(samples)))
+        made = zip(drawn, self._texts("write", drawn), strict=True)
+        return [State(item, condition, 0, text, sample) for (item, sample), text in made]
 
     def revise(self, states: Sequence[State], step: int) -> list[State]:
         """A better text for each, given what was said of it."""
-        revise = self.prompts.revise
-        asked = [
-            (revise(one.item, one.text.text, one.said.reply or ""), one.item, "revise", step)
-            for one in states
-        ]
-        made = zip(states, self._texts(asked), strict=True)
+        asked = [(one.item, step, one.text.text, one.said.reply or "") for one in states]
+        made = zip(states, self._texts("revise", asked), strict=True)
         return [replace(one, step=step, text=text) for one, text in made]
 
-    def _texts(self, asked: Sequence[tuple[Prompt, Item, str, int]]) -> list[Text]:
-        limit, temperature = self.use.max_tokens, self.use.temperature
-        calls = [
-            Generate(prompt, limit, temperature, seed_of(self.seed, self.name, item.item_id, *of))
-            for prompt, item, *of in asked
-        ]
+    def _texts(self, kind: str, asked: Sequence[tuple[Any, ...]]) -> list[Text]:
+        """From item, number of the draw, and what the prompt shows besides."""
+        calls = []
+        for item, number, *shown in asked:
+            seed = seed_of(self.seed, self.name, item.item_id, kind, number)
+            prompt = self.prompts.ask(kind, item, *shown)
+            calls.append(Generate(prompt, self.use.max_tokens, self.use.temperature, seed))
         return [Text(one.text.strip(), one.status) for one in self.model.ask(calls)]
 
     def rate(self, states: Sequence[State], occasion: str = "") -> list[State]:
@@ -200,10 +194,11 @@ class Participant:
         for one in states:
             # Only a verdict has a marker to read probabilities after.
             marker = self.prompts.marker if one.item.task == "correctness" else ""
-            prompt, limit = self.prompts.feedback(one.item, one.text.text), self.use.feedback_tokens
-            names = one.item.item_id, "feedback", occasion or one.occasion
-            seed, labels = seed_of(self.seed, self.name, *names), VERDICTS if marker else ()
-            calls.append(Generate(prompt, limit, self.use.temperature, seed, marker, labels))
+            labels = VERDICTS if marker else ()
+            prompt = self.prompts.ask("feedback", one.item, one.text.text)
+            names = self.name, one.item.item_id, "feedback", occasion or one.occasion
+            limits = self.use.feedback_tokens, self.use.temperature
+            calls.append(Generate(prompt, *limits, seed_of(self.seed, *names), marker, labels))
         found = []
         for one, made in zip(states, self.model.ask(calls), strict=True):
             said = read_generation(one.item.task, made, self.prompts.reply(made.text))
