@@ -51,7 +51,6 @@ run).
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -287,7 +286,8 @@ def _differences(values: Floats, weights: Floats) -> Floats:
     steps = np.diff(np.take_along_axis(values, order, axis=0), axis=0)
     # Equal weights, of many samples, have no order.
     below = weights[order[:, 0]].cumsum(axis=0)[:-1]
-    return np.einsum("ns,ns,ns->s", steps, below, weights.sum(axis=0) - below)
+    total: Floats = np.einsum("ns,ns,ns->s", steps, below, weights.sum(axis=0) - below)
+    return total
 
 
 def null_band(n: int, level: float = 0.95) -> tuple[float, float]:
@@ -318,17 +318,13 @@ def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
     """
     known = ~np.isnan(held)
     means = divided(np.where(known, held, 0.0) @ weights, known.astype(float) @ weights)
-
     # Chains converge, and where nothing is missing a change is between two levels.
-    @cache
-    def skewness(gaps: bytes) -> Floats:
-        values = np.frombuffer(gaps)
-        there = ~np.isnan(values)
-        return distance_skewness(values[there], gamma, weights[there])
-
-    rows = held[..., 2, :].reshape(-1, held.shape[-1])
-    found = np.reshape([skewness(gaps.tobytes()) for gaps in rows], (*held.shape[:-2], 1, -1))
-    return np.concatenate([means, found], axis=-2)
+    gaps = np.where(known, held, np.inf)[..., 2, :]
+    each, place = np.unique(gaps.reshape(-1, len(weights)), axis=0, return_inverse=True)
+    pairs = zip(each, np.isfinite(each), strict=True)
+    found = [distance_skewness(one[there], gamma, weights[there]) for one, there in pairs]
+    skewness = np.array(found)[place].reshape(*gaps.shape[:-1], 1, -1)
+    return np.concatenate([means, skewness], axis=-2)
 
 
 def over_cells(

@@ -205,12 +205,10 @@ def reads_its_text(rows: pd.DataFrame) -> pd.Series:
     rows = rows[~rows["own"]]
     texts = rows[["reply", "text", "source"]].dropna(subset=["reply", "text"])
     counts = [quoted(*text) for text in texts.itertuples(index=False)]
-    spans = pd.DataFrame(counts, texts.index, ["found", "all"], dtype=int)
-    spans = spans.reindex(rows.index, fill_value=0)
+    spans = pd.DataFrame(counts, texts.index, ["found", "all"], dtype=float)
     reading = [*bias.CELL, "judge", "variant", "repeat"]
-    whole = spans.groupby([rows[name] for name in reading]).transform("sum")
-    found = whole["found"].ge(QUOTED * whole["all"])
-    return found & whole["all"].ge(SPANS)
+    whole = rows.join(spans).groupby(reading)[["found", "all"]].transform("sum")
+    return whole["all"].ge(SPANS) & whole["found"].ge(QUOTED * whole["all"])
 
 
 def _matched(totals: Floats) -> Floats:
@@ -231,18 +229,16 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `judge, control` (empty: the truth), `own, cluster, truth, gap`.
     """
-    start = rows.query("step == 0 and repeat == 0")
-    start = start.query("task == 'mqm' and variant == 'plain'")
+    start = rows.query("step == 0 and repeat == 0 and task == 'mqm' and variant == 'plain'")
     start = start.dropna(subset="gap")
     # Own texts in the languages in which the judge read others' too.
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
     read = start[~start["own"] | start["condition"].eq("")].merge(both)
-    controls = start[[*bias.TEXT, "judge", "score"]]
-    controls = controls.set_axis([*bias.TEXT, "control", "against"], axis="columns")
-    pairs = read.merge(controls, on=bias.TEXT)
+    controls = start.rename(columns={"judge": "control", "score": "against"})
+    pairs = read.merge(controls[[*bias.TEXT, "control", "against"]], on=bias.TEXT)
     # What the control wrote is no other's text to it.
     pairs = pairs.query("control != judge and control != responder")
-    pairs = pairs.assign(gap=pairs["score"] - pairs["against"])
+    pairs["gap"] = pairs["score"] - pairs["against"]
     return pd.concat([read.assign(control=""), pairs], ignore_index=True)
 
 
@@ -274,21 +270,15 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
             own, key = part["own"], (judge, by or "none")
             if own.nunique() < 2:
                 continue
-            binned = _binned(part), part["cluster"]
-            interval = settings.intervals.estimate(*binned, _matched, "matched", *key)
+            # Of each row gap and count, in its bin, own or others'.
+            cells = np.zeros((len(part), len(EQUAL) + 1, 2, 2))
+            place = np.arange(len(part)), np.digitize(part["truth"], EQUAL), (~own).astype(int)
+            cells[place] = part[["gap"]].assign(n=1.0)
+            names = "matched", *key
+            interval = settings.intervals.estimate(cells, part["cluster"], _matched, *names)
             found.append((*key, convention, own.sum(), (~own).sum(), *interval[:3]))
     columns = ["judge", "control", "convention", "n_own", "n_others", *bounded("matched")]
     return pd.DataFrame(found, columns=columns)
-
-
-def _binned(rows: pd.DataFrame) -> Floats:
-    """Sum and count of each row's gap in its bin, own or others', `[rows, bins, 2, 2]`."""
-    cells = np.zeros((len(rows), len(EQUAL) + 1, 2, 2))
-    side = (~rows["own"]).to_numpy(dtype=int)
-    place = np.arange(len(rows)), np.digitize(rows["truth"], EQUAL), side
-    cells[*place, 0] = rows["gap"]
-    cells[*place, 1] = 1
-    return cells
 
 
 def gains(found: pd.DataFrame) -> pd.DataFrame:
