@@ -220,7 +220,7 @@ class Release:
     ) -> None:
         """One row of the audit; `affected` of the file's `rows`."""
         row = {"file": path, "finding": finding, "rows": rows, "affected": affected}
-        self.rows["audit"].append({**row, "detail": detail})
+        self.rows["audit"].append(row | {"detail": detail})
 
     def add(self, table: str, where: Place, **columns: object) -> None:
         """A row for each text of a place, from the first on."""
@@ -240,21 +240,24 @@ class Release:
         for path, where in self.places.items():
             if where.kind in ASKED:
                 continue
-            wanted, left_out, detail = len(self.asked[where.language]) * where.samples, "", None
+            n = wanted = len(self.asked[where.language]) * where.samples
             # A step of a translation that no BLEURT was computed for, where other steps have it.
             bare = where.cell not in scored and where.cell[:3] in in_chains
+            finding, detail = "read", None
             if bare and where.kind in HELD and not where.condition:
-                left_out = "no true score"
+                finding = "left out: no true score"
             elif where.judge not in judges:
-                left_out = "judge not wanted"
-            values = [] if left_out else values_of(self.files[path], where.kind)
-            n = wanted if left_out else len(values)
-            # People rated the first texts only.
-            if n != wanted and where.kind != "human-mqm":
-                held = HELD.get(where.kind, "numbers")
-                left_out, detail = f"{held} are not texts", f"{n} {held} for {wanted} texts"
-            self.note(path, f"left out: {left_out}" if left_out else "read", n, n, detail)
-            if not left_out:
+                finding = "left out: judge not wanted"
+            else:
+                values = values_of(self.files[path], where.kind)
+                n = len(values)
+                # People rated the first texts only.
+                if n != wanted and where.kind != "human-mqm":
+                    held = HELD.get(where.kind, "numbers")
+                    finding = f"left out: {held} are not texts"
+                    detail = f"{n} {held} for {wanted} texts"
+            self.note(path, finding, n, n, detail)
+            if finding == "read":
                 yield path, where, values
 
     def read(self, judges: Collection[str]) -> None:
@@ -268,11 +271,10 @@ class Release:
         for path, where, values in self.held(judges):
             if where.kind == "text":
                 self.add("responses", where, text=values)
-                if where.language == COMMONGEN:
+                for matcher in MATCHERS if where.language == COMMONGEN else ():
                     asked = [concepts.split(", ") for concepts in self.asked[COMMONGEN]]
-                    for matcher in MATCHERS:
-                        covered = [*map(covers, values, asked, repeat(matcher))]
-                        self.add("truths", where, metric=f"coverage-{matcher}", score=covered)
+                    covered = map(covers, values, asked, repeat(matcher))
+                    self.add("truths", where, score=[*covered], metric=f"coverage-{matcher}")
             elif where.kind == "feedback":
                 task: Task = "coverage" if where.language == COMMONGEN else "mqm"
                 read = pd.DataFrame([vars(feedback.read(task, reply)) for reply in values])
