@@ -9,9 +9,9 @@ The testbed's are roles instead of words.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from selfpref.lab import dialogues, tokenizer
 from selfpref.models import MARKER, Prompt
@@ -25,8 +25,7 @@ TEXTS = Texts(Path(__file__).with_name("choices.yaml"))
 Marked = tuple[int | None, list[int] | None]
 
 
-@dataclass(frozen=True)
-class ChoicePrompts:
+class ChoicePrompts(NamedTuple):
     """The prompts of one wording.
 
     Attributes:

@@ -10,8 +10,8 @@ prompt stood before its control questions is not in the program; here it is that
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from selfpref.lab import summaries as lab
 from selfpref.models import Prompt
@@ -22,8 +22,7 @@ LABELS, SCORES = tuple("12"), tuple("12345")
 TEXTS = Texts(Path(__file__).with_name("summaries.yaml"))
 
 
-@dataclass(frozen=True)
-class SummaryLayout:
+class SummaryLayout(NamedTuple):
     """The prompts of one experiment on summaries.
 
     Attributes:

@@ -50,8 +50,7 @@ run).
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -85,8 +84,7 @@ _BOILERPLATE = (
 )
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """What scores are compared with, and how intervals are made.
 
     Attributes:
@@ -305,28 +303,6 @@ def null_band(n: int, level: float = 0.95) -> tuple[float, float]:
     return float(null.mean()), float(np.quantile(null, level))
 
 
-def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
-    """`LEVELS` of many cells.
-
-    Args:
-        held: Score, truth and gap, `[..., 3, slots]`; NaN where missing.
-        gamma: The centre of D.
-        weights: How often each slot counts, `[slots, batch]`.
-
-    Returns:
-        `[..., 4, batch]`; NaN where a cell has nothing.
-    """
-    known = ~np.isnan(held)
-    means = divided(np.where(known, held, 0.0) @ weights, known.astype(float) @ weights)
-    # Chains converge, and where nothing is missing a change is between two levels.
-    gaps = np.where(known, held, np.inf)[..., 2, :]
-    each, place = np.unique(gaps.reshape(-1, len(weights)), axis=0, return_inverse=True)
-    pairs = zip(each, np.isfinite(each), strict=True)
-    found = [distance_skewness(one[there], gamma, weights[there]) for one, there in pairs]
-    skewness = np.array(found)[place].reshape(*gaps.shape[:-1], 1, -1)
-    return np.concatenate([means, skewness], axis=-2)
-
-
 def over_cells(
     cells: pd.DataFrame,
     rows: pd.DataFrame,
@@ -395,6 +371,11 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     held, start = (one.to_numpy(dtype=float).reshape(len(wide), 3, -1) for one in (wide, first))
     both = (steps > 0)[:, None] & ~np.isnan(held[:, 2] - start[:, 2])
     pairs = [np.where(both[:, None], one, np.nan) for one in (held, start)]
+    values = np.stack([held, *pairs])
+    known = ~np.isnan(values)
+    # Chains converge, and where nothing is missing a change is between two levels.
+    gaps = np.where(known, values, np.inf)[:, :, 2].reshape(3 * len(wide), -1)
+    samples, place = np.unique(gaps, axis=0, return_inverse=True)
     counts = {
         "n": wide["gap"].notna().sum(axis=1),
         "unusable": rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum(),
@@ -403,8 +384,14 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     owner, _ = pd.factorize(wide["gap"].columns.get_level_values("cluster"), sort=True)
 
     def statistics(weights: Floats) -> Floats:
-        parts = np.stack([held, *pairs])
-        level, after, before = statistics_of(parts, settings.use.gamma, weights[owner])
+        often = weights[owner]
+        means = divided(np.where(known, values, 0.0) @ often, known.astype(float) @ often)
+        skewness = [
+            distance_skewness(one[there], settings.use.gamma, often[there])
+            for one, there in zip(samples, np.isfinite(samples), strict=True)
+        ]
+        each = np.array(skewness)[place].reshape(3, len(wide), 1, -1)
+        level, after, before = np.concatenate([means, each], axis=2)
         return np.concatenate([level, after - before], axis=1).swapaxes(0, 1)
 
     cells = pd.DataFrame(counts).reset_index()

@@ -40,8 +40,8 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
                 f"{len(requests)} are held out; ask for fewer"
             )
         for number, one in enumerate(requests, start=1):
-            name, request = f"{NAMES[task][0]}/{number}", one.question.partition(" ")[2]
-            item = Item(name, task, request, one.right)
+            name = f"{NAMES[task][0]}/{number}"
+            item = Item(name, task, one.question.partition(" ")[2], one.right)
             if task == "mqm":
                 item = replace(item, language="Lab", target="English", oracle=True)
             if task == "coverage":

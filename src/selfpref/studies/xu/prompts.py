@@ -13,9 +13,8 @@ are the same at every step, which takes three changes to the authors':
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from selfpref.models import MARKER, Prompt
 from selfpref.prompts import Texts
@@ -25,8 +24,7 @@ from selfpref.studies.xu.items import Item, Task
 TEXTS = Texts(Path(__file__).with_name("prompts.yaml"))
 
 
-@dataclass(frozen=True)
-class Refinement:
+class Refinement(NamedTuple):
     """The prompts of self-refinement.
 
     Attributes:
