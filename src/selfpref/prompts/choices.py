@@ -73,7 +73,8 @@ _program = partial(text, "livebench", "agents.py")
 
 
 def _authors_prefer(question: str, responses: Sequence[str]) -> Prompt:
-    name, own = "get_preference.original_prompt", _words("PREFERENCE_PROMPT")
+    own = _words("PREFERENCE_PROMPT")
+    name = "get_preference.original_prompt"
     said = _program(name, values={"self.PREFERENCE_PROMPT": own, "question": question})
     for place, response in enumerate(responses, start=1):
         said = _program(name, 1, {"original_prompt": said, "idx + 1": place, "ans": response})

@@ -137,7 +137,8 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     """
     sources = tables["items"]["messages"].map(lambda turns: turns[-1]["content"])
     asked = tables["items"][["item_id", "cluster"]].assign(source=sources)
-    place, truths = [*TEXT, "sample"], tables["truths"]
+    truths = tables["truths"]
+    place = [*TEXT, "sample"]
     rows = tables["ratings"].merge(asked, on="item_id")
     rows = rows.merge(tables["responses"][[*place, "text"]], on=place, how="left")
     rows = rows.join(addressed(rows["item_id"])).assign(model=rows["responder"])
@@ -228,7 +229,8 @@ def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
         rows: As `rated` returns them.
         convention: `released` or `corrected`.
     """
-    score, truth = rows["stored"].fillna(rows["score"]), rows["truth"]
+    truth = rows["truth"]
+    score = rows["stored"].fillna(rows["score"])
     if convention == "corrected":
         score = rows["score"].where(rows["status"].eq("ok"))
         truth = truth.mask(rows["contaminated"])
@@ -327,7 +329,8 @@ def over_cells(
         The cells, below them a row (the counts are sums) for each step that all languages reach;
         each statistic with its bounds. A mean needs every language: NaN stays NaN.
     """
-    place, counts = ["convention", "step"], [*cells.columns.difference(KEY)]
+    place = ["convention", "step"]
+    counts = [*cells.columns.difference(KEY)]
     size = cells.groupby(place)["language"].transform("size")
     languages = rows["languages"].iloc[0] if "languages" in rows else 0
     steps = cells[size.eq(languages) & (languages > 1)].groupby(place)
@@ -368,7 +371,8 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     steps = wide.index.get_level_values("step")
     first = wide[steps == 0].droplevel("step")
     first = first.reindex(wide.index.droplevel("step"))
-    held, start = (one.to_numpy(dtype=float).reshape(len(wide), 3, -1) for one in (wide, first))
+    shape = len(wide), 3, -1
+    held, start = (one.to_numpy(dtype=float).reshape(shape) for one in (wide, first))
     both = (steps > 0)[:, None] & ~np.isnan(held[:, 2] - start[:, 2])
     pairs = [np.where(both[:, None], one, np.nan) for one in (held, start)]
     values = np.stack([held, *pairs])

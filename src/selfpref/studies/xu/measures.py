@@ -110,7 +110,8 @@ def beside_noise(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.Data
         truth) and `beyond` (the mean measured value less that), with their bounds; no row of a
         language without scores.
     """
-    clusters, cells, parts = sorted({*rows["cluster"]}), [], []
+    cells, parts = [], []
+    clusters = sorted({*rows["cluster"]})
 
     def sums(part: pd.DataFrame, name: str) -> Floats:
         known = part[name].groupby(part["cluster"]).agg(["sum", "count"])
@@ -142,7 +143,8 @@ def beside_noise(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.Data
 
 def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """The noise judge of one model's k under one scoring: one row, or none without scores."""
-    chosen, score = rows["step"].eq(1), rows["score"]
+    score = rows["score"]
+    chosen = rows["step"].eq(1)
     truth = rows["truth"].where(chosen)
     value = score.where(truth.notna())
     rows = rows.assign(drawn=score.mask(chosen), off=0.0, value=value, draws=rows["k"])
@@ -217,9 +219,9 @@ def _matched(totals: Floats) -> Floats:
     Args:
         totals: By bin, of own texts and of others', sum and count: `[batch, bins, 2, 2]`.
     """
-    own, others = totals[..., 0, :], totals[..., 1, :]
-    gap = ratio(own) - ratio(others)
-    weight = np.where(np.isnan(gap), 0.0, own[..., 1])
+    means = ratio(totals)
+    gap = means[..., 0] - means[..., 1]
+    weight = np.where(np.isnan(gap), 0.0, totals[..., 0, 1])
     return divided(np.nansum(gap * weight, axis=-1), weight.sum(axis=-1))
 
 
@@ -259,23 +261,24 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     Returns:
         `judge, control, convention, n_own, n_others`, and `matched` with its interval.
     """
-    quoting = reads_its_text(rows).reindex(rows.index, fill_value=True)
     found = []
+    quoting = reads_its_text(rows).reindex(rows.index, fill_value=True)
     for convention in CONVENTIONS:
         read = read_as(rows, convention)
         if convention == "corrected":
             read = read[quoting]
-        compared = _comparisons(read)
-        for (judge, by), part in compared.groupby(["judge", "control"]):
-            own, key = part["own"], (judge, by or "none")
+        for (judge, by), part in _comparisons(read).groupby(["judge", "control"]):
+            own = part["own"]
             if own.nunique() < 2:
                 continue
             # Of each row gap and count, in its bin, own or others'.
             cells = np.zeros((len(part), len(EQUAL) + 1, 2, 2))
-            place = np.arange(len(part)), np.digitize(part["truth"], EQUAL), (~own).astype(int)
-            cells[place] = part[["gap"]].assign(n=1.0)
-            names = "matched", *key
-            interval = settings.intervals.estimate(cells, part["cluster"], _matched, *names)
+            side = (~own).astype(int)
+            bins = np.digitize(part["truth"], EQUAL)
+            cells[np.arange(len(part)), bins, side] = part[["gap"]].assign(n=1.0)
+            key = judge, by or "none"
+            sampled = cells, part["cluster"]
+            interval = settings.intervals.estimate(*sampled, _matched, "matched", *key)
             found.append((*key, convention, own.sum(), (~own).sum(), *interval[:3]))
     columns = ["judge", "control", "convention", "n_own", "n_others", *bounded("matched")]
     return pd.DataFrame(found, columns=columns)
@@ -330,7 +333,8 @@ def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `language, model, step, convention`, and `difference`, what the bias is above that of the
         next smaller model on the sentences that count for both, with its interval.
     """
-    own, found = paper_chains(rows, "mqm"), []
+    found = []
+    own = paper_chains(rows, "mqm")
     read = pd.concat([read_as(own, name) for name in CONVENTIONS])
     place = ["language", "step", "convention"]
     gaps = read.pivot(index=[*place, "cluster", "item_id"], columns="model", values="gap")
@@ -521,7 +525,8 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         and `usable` (a score can be read), each with its bounds: means of the languages, of models
         that have all of them.
     """
-    key, found = ["model", "step"], []
+    found = []
+    key = ["model", "step"]
     own = paper_chains(rows, "mqm").dropna(subset="reply")
     well = own["reply"].map(well_formed).astype(bool)
     # Each language counts the same, however many replies it has.

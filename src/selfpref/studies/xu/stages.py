@@ -306,7 +306,8 @@ def _judged(states: Sequence[State], judges: Mapping[str, Judge]) -> list[State]
 
 def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
     """Of the first k candidates, the first with the greatest standing; step 1 holds it."""
-    sizes, found = writer.use.best_of, []
+    found = []
+    sizes = writer.use.best_of
     drawn = writer.rate([one for one in writer.write(items, BEST, max(sizes)) if one.written])
     for size, item in product(sizes, items):
         own = [one for one in drawn if one.item is item and one.sample < size]
@@ -321,12 +322,13 @@ def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
 
 def votes(items: Sequence[Item], writer: Participant) -> list[State]:
     """Self-consistency: the majority of samples as the judge of the current answer."""
-    prefixes, found = writer.use.rounds, []
-    drawn = writer.write(items, "self-consistency", max(prefixes))
+    found = []
+    drawn = writer.write(items, "self-consistency", max(writer.use.rounds))
     for item in items:
-        samples, current = [one for one in drawn if one.item is item and one.written], 0
+        current = 0
+        samples = [one for one in drawn if one.item is item and one.written]
         answers = [answer_of(one.text.text) for one in samples]
-        for step, count in enumerate(prefixes):
+        for step, count in enumerate(writer.use.rounds):
             cast = [answer for answer in answers[:count] if answer is not None]
             # Of equally frequent answers the one that came first.
             winner = max(cast, key=cast.count, default=None)
@@ -430,7 +432,8 @@ def run(
 
 def _rating(one: State, variant: str) -> dict[str, object]:
     """The reading of a text."""
-    said, choice = one.said, one.said.choice
+    said = one.said
+    choice = said.choice
     return {
         **one.place,
         "sample": one.sample,

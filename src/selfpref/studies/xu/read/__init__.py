@@ -144,13 +144,18 @@ def place(path: str) -> Place:
     if (match := next(matches, None)) is None:
         raise SelfprefError(f"{path} is no file of this release; remove the line")
     found = defaultdict(str, match.groupdict(default=""))
-    kind, step = _KINDS.get(found["kind"], "text"), int(found["step"] or 0)
-    condition, responder, samples = "", found["responder"], 1
+    kind = _KINDS.get(found["kind"], "text")
+    step = int(found["step"] or 0)
+    condition = ""
+    responder = found["responder"]
+    samples = 1
     if k := found["k"]:
-        condition, step = f"{BEST}{k}", int(found["best"] != "")
+        condition = f"{BEST}{k}"
+        step = int(found["best"] != "")
         samples = 1 if step else int(k)
     elif system := found["system"]:
-        condition, step = f"{PARAPHRASE}{system}", int(found["paraphrase"] != "")
+        condition = f"{PARAPHRASE}{system}"
+        step = int(found["paraphrase"] != "")
         responder = found["judge"] if step else system
     elif found["beside"] and responder == "gemini":
         # Of the models whose texts others read, this one ran twice.
@@ -243,7 +248,8 @@ class Release:
             n = wanted = len(self.asked[where.language]) * where.samples
             # A step of a translation that no BLEURT was computed for, where other steps have it.
             bare = where.cell not in scored and where.cell[:3] in in_chains
-            finding, detail = "read", None
+            finding = "read"
+            detail = None
             if bare and where.kind in HELD and not where.condition:
                 finding = "left out: no true score"
             elif where.judge not in judges:
@@ -289,14 +295,15 @@ class Release:
                     stored=[feedback.released(task, reply) for reply in values],
                 )
                 times[where] += 1
-                if echoes := sum(feedback.without_echo(reply) != reply for reply in values):
+                if echoes := sum(feedback.ECHO.match(reply) is not None for reply in values):
                     self.note(path, "instruction repeated", len(values), echoes)
             else:
                 scored[where.kind][where._replace(kind="")] = values
                 self.add("truths", where, metric=where.kind, score=values)
         for where in {w._replace(judge="") for w in self.places.values() if w.responder == HUMAN}:
             self.add("responses", where, text=self.asked[""])
-        raw, mapped = scored["bleurt"], scored["bleurt-mqm"]
+        raw = scored["bleurt"]
+        mapped = scored["bleurt-mqm"]
         if both := [where for where in mapped if where in raw]:
             scale = recovered(*(np.concatenate([of[at] for at in both]) for of in (raw, mapped)))
             for where in raw.keys() - mapped.keys():
