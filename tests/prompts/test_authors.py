@@ -43,13 +43,13 @@ def test_questions_about_summaries_are_the_authors():
     comparing = {"preference": "comparison", "inferiority": "worse"}
     for system, tasks in (("detection", detecting), ("comparison", comparing)):
         for task, asked in tasks.items():
-            told = said(AUTHORS.pair(task, "{text}", "one", "two"))
+            told = said(AUTHORS.ask(task, "{text}", "one", "two"))
             assert told == [f"you {system}", f"{{text}} one two {asked}?"]
-    own = said(AUTHORS.single("recognition", "text", "{one}"))
+    own = said(AUTHORS.ask("recognition", "text", "{one}"))
     assert own == ["you recognition", "text {one} yours?"]
-    assert said(AUTHORS.single("quality", "text", "one")) == ["you scoring", "text one grade"]
-    assert said(AUTHORS.write("xsum", "text")) == ["one line", "text\n\nsum up"]
-    assert said(AUTHORS.write("cnn-dailymail", "text")) == ["lines", "text\n\nsum up"]
+    assert said(AUTHORS.ask("quality", "text", "one")) == ["you scoring", "text one grade"]
+    assert said(AUTHORS.ask("xsum", "text")) == ["one line", "text\n\nsum up"]
+    assert said(AUTHORS.ask("cnn-dailymail", "text")) == ["lines", "text\n\nsum up"]
 
 
 def test_contests_have_numbers_and_no_tie_and_the_stated_total_counts():

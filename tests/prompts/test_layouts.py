@@ -76,11 +76,11 @@ CASES = {
     "2910d7c908098ad1": lambda: [CHAT.respond(ONE[0]), CHAT.respond(*ONE[:2], TWO[3])],
     "2c12c327e13ea02e": lambda: [CHAT.judge(*said) for said in (ONE, TWO, THREE)],
     "c3cb46229287cc6c": lambda: [
-        SUMMARIES.write(*both) for both in product(("cnn-dailymail", "xsum"), TEXTS)
+        SUMMARIES.ask(*both) for both in product(("cnn-dailymail", "xsum"), TEXTS)
     ],
-    "419ad2b515473407": lambda: [SUMMARIES.pair(task, *TEXTS[:3]) for task in TASKS],
+    "419ad2b515473407": lambda: [SUMMARIES.ask(task, *TEXTS[:3]) for task in TASKS],
     "cb7f754b7afb6461": lambda: [
-        SUMMARIES.single(task, *TEXTS[1::-1]) for task in ("recognition", "quality")
+        SUMMARIES.ask(task, *TEXTS[1::-1]) for task in ("recognition", "quality")
     ],
     "eec1d3d26d42e817": lambda: [CHOICES.prefer(TEXTS[0], TEXTS[:n]) for n in (2, 3, 4)],
     "b7948ab8e94ef4a8": lambda: [CHOICES.rubric(text, TEXTS[0]) for text in TEXTS],

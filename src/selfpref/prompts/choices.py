@@ -9,9 +9,9 @@ The testbed's are roles instead of words.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from selfpref.lab import dialogues, tokenizer
 from selfpref.models import MARKER, Prompt
@@ -25,8 +25,7 @@ TEXTS = Texts(Path(__file__).with_name("choices.yaml"))
 Marked = tuple[int | None, list[int] | None]
 
 
-@dataclass(frozen=True)
-class ChoicePrompts:
+class ChoicePrompts(NamedTuple):
     """The prompts of one wording.
 
     Attributes:
@@ -74,7 +73,8 @@ _program = partial(text, "livebench", "agents.py")
 
 
 def _authors_prefer(question: str, responses: Sequence[str]) -> Prompt:
-    name, own = "get_preference.original_prompt", _words("PREFERENCE_PROMPT")
+    own = _words("PREFERENCE_PROMPT")
+    name = "get_preference.original_prompt"
     said = _program(name, values={"self.PREFERENCE_PROMPT": own, "question": question})
     for place, response in enumerate(responses, start=1):
         said = _program(name, 1, {"original_prompt": said, "idx + 1": place, "ans": response})

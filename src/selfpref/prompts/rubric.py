@@ -70,9 +70,9 @@ def read_marks(reply: str) -> list[int] | None:
 
     Their sum is the total that the program computes; the total that a reply states may differ.
     """
-    listed: dict[int, str | None] = {}
-    for match in CRITERION.finditer(reply):
-        listed.setdefault(int(match["number"]), match["mark"])
+    # Of several marks of a criterion the first.
+    found = reversed([*CRITERION.finditer(reply)])
+    listed = {int(match["number"]): match["mark"] for match in found}
     sums = (re.findall(r"\d+", terms[0]) for terms in SUM.finditer(reply))
     read = map(eleven, ([listed.get(number + 1) for number in range(TOP)], *sums))
     return next(filter(None, read), None)

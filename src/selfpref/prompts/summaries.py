@@ -10,8 +10,8 @@ prompt stood before its control questions is not in the program; here it is that
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from selfpref.lab import summaries as lab
 from selfpref.models import Prompt
@@ -22,24 +22,19 @@ LABELS, SCORES = tuple("12"), tuple("12345")
 TEXTS = Texts(Path(__file__).with_name("summaries.yaml"))
 
 
-@dataclass(frozen=True)
-class SummaryLayout:
+class SummaryLayout(NamedTuple):
     """The prompts of one experiment on summaries.
 
     Attributes:
-        write: From a kind of articles (a reader of them) and an article to the prompt that asks for
-            its summary.
-        pair: From task, article and two summaries in presented order to the prompt whose next
-            token is one of `LABELS`.
-        single: From task (`recognition`, `quality`), article and summary to the prompt whose next
-            token is a form of yes or no, or one of `SCORES`.
+        ask: From a kind of articles (a reader of them) and an article to the prompt that asks for
+            its summary; from a task, an article and two summaries in presented order to the prompt
+            whose next token is one of `LABELS`; of one summary (`recognition`, `quality`) to that
+            whose next token is a form of yes or no, or one of `SCORES`.
         yes: Forms of yes; each stands for itself with and without a space before it.
         no: Forms of no.
     """
 
-    write: Callable[[str, str], Prompt]
-    pair: Callable[[str, str, str, str], Prompt]
-    single: Callable[[str, str, str], Prompt]
+    ask: Callable[..., Prompt]
     yes: tuple[str, ...] = ("Yes", "yes")
     no: tuple[str, ...] = ("No", "no")
 
@@ -62,9 +57,10 @@ _ASKED = {
 
 
 def _authors(task: str, article: str, *summaries: str) -> Prompt:
-    names = ("summary1", "summary2") if len(summaries) > 1 else ("summary",)
+    one = len(summaries) == 1
+    names = ("summary",) if one else ("summary1", "summary2")
     values = dict(zip(names, summaries, strict=False), article=article)
-    system, asked = _ASKED[task]
+    system, asked = _ASKED[f"single {task}" if one else task]
     if "." in asked:
         question = text("panickssery", "models.py", asked, values=values)
     else:
@@ -72,25 +68,18 @@ def _authors(task: str, article: str, *summaries: str) -> Prompt:
     return Prompt((("system", text("panickssery", "prompts.py", system)), ("user", question)))
 
 
+def _plain(task: str, article: str, *summaries: str) -> Prompt:
+    name = (task, "single", "pair")[len(summaries)]
+    return TEXTS.prompt(name, task=task, article=article, summaries=summaries)
+
+
 SUMMARY_LAYOUTS = {
     "lab": SummaryLayout(
-        lambda _, article: Prompt(lab.messages("write", article)),
-        lambda *asked: Prompt(lab.messages(*asked)),
-        lambda *asked: Prompt(lab.messages(*asked)),
+        lambda task, *read: Prompt(lab.messages(task if read[1:] else "write", *read)),
         yes=("yes",),
         no=("no",),
     ),
-    "authors": SummaryLayout(
-        _authors,
-        _authors,
-        lambda task, *read: _authors(f"single {task}", *read),
-    ),
-    "plain": SummaryLayout(
-        lambda kind, article: TEXTS.prompt(kind, article=article),
-        lambda task, article, first, second: TEXTS.prompt(
-            "pair", task=task, article=article, first=first, second=second
-        ),
-        lambda task, article, own: TEXTS.prompt("single", task=task, article=article, summary=own),
-    ),
+    "authors": SummaryLayout(_authors),
+    "plain": SummaryLayout(_plain),
 }
 PLAIN = SUMMARY_LAYOUTS["plain"]

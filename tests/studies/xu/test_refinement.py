@@ -15,7 +15,7 @@ from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, to_table, under_conditions
 from selfpref.studies.xu.measures import expected
 from selfpref.studies.xu.prompts import AUTHORS, PLAIN
-from selfpref.studies.xu.stages import NoiseJudge, accepts, truths_of
+from selfpref.studies.xu.stages import NoiseJudge, State, accepts, truths_of
 
 ERROR = "'x' is a major accuracy error"
 ARMS = ["accept-all", "accept-random", "external", "noise"]
@@ -196,18 +196,23 @@ def test_a_noise_judge_knows_nothing_of_the_text():
     judge = NoiseJudge(pool, seed=1)
     items = [Item(f"x/{n}", "mqm", "", "") for n in range(40)]
 
-    def scores(text, occasion):
-        return [one.score for one in judge.rate([(item, text, occasion) for item in items])]
+    def said(asked, text, step=0):
+        states = [State(item, "noise", step, Text(text, "ok")) for item in asked]
+        return [one.said for one in judge.rate(states)]
 
-    assert scores("a perfect text", "0") == scores("an awful thing", "0") != scores("a", "1")
-    assert set(scores("a", "0")) == {0.0, -10.0}
+    def scores(*of):
+        return [one.score for one in said(items, *of)]
+
+    assert scores("a perfect text") == scores("an awful thing") != scores("a", 1)
+    assert set(scores("a")) == {0.0, -10.0}
     # The words that it calls wrong are the text's; those that are missing were asked for.
-    named = [one.reply for one in judge.rate([(one, "an awful thing", "0") for one in items])]
+    named = [one.reply for one in said(items, "an awful thing")]
     assert set(re.findall("'(.*)' is", "\n".join(named))) == {"an", "awful", "thing"}
-    words, verdict = judge.rate([(item, "t", "0") for item in (CONCEPTS, PROBLEM)])
+    words, verdict = said((CONCEPTS, PROBLEM), "t")
     assert words.reply in ("[dog, frisbee]", "[frisbee, dog]")
     assert verdict.standing == -1
-    assert NoiseJudge({}, 1).rate([(TRANSLATION, "t", "0")])[0].status == "unparsable"
+    judge = NoiseJudge({}, 1)
+    assert said([TRANSLATION], "t")[0].status == "unparsable"
 
 
 # By item what is said in writing, judging (a system prompt first) and revising.
@@ -225,11 +230,11 @@ AUTHORED = {
 @pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("item", AUTHORED, ids=lambda item: item.task)
 def test_prompts_hold_what_is_asked_and_the_authors_are_those_of_their_programs(item):
-    (message,) = PLAIN.revise(item, "the text", "the feedback").messages
+    (message,) = PLAIN.ask("revise", item, "the text", "the feedback").messages
     texts = [message[1].index(text) for text in (item.request, "the text", "the feedback")]
     assert texts == sorted(texts)
     assert item.language in message[1]
-    asked = [AUTHORS.write(item), AUTHORS.feedback(item, "a text")]
-    asked.append(AUTHORS.revise(item, "a text", "said"))
+    asked = [AUTHORS.ask("write", item), AUTHORS.ask("feedback", item, "a text")]
+    asked.append(AUTHORS.ask("revise", item, "a text", "said"))
     said = "|".join(text for prompt in asked for _, text in prompt.messages)
     assert said == AUTHORED[item].format(item.request, list(item.concepts))

@@ -41,7 +41,7 @@ class OrderedPair(NamedTuple):
 
     def prompt(self, task: str, layout: SummaryLayout) -> Prompt:
         """Ask something about the two summaries."""
-        return layout.pair(task, self.article, *self.texts)
+        return layout.ask(task, self.article, *self.texts)
 
 
 def article_index(items: pd.DataFrame) -> "pd.Series[float]":
@@ -130,7 +130,7 @@ class Evaluator:
             judging = Judging(self.use, tuple(kinds[task]), marker="")
             columns = ["item_id", "responder", "step", "sample", "text"]
             for item, *key, text in some[columns].itertuples(index=False):
-                prompt = self.layout.single(task, articles[item], text)
+                prompt = self.layout.ask(task, articles[item], text)
                 calls = judging.calls(prompt, self.seed, self.name, task, item, *key)
                 yield Question(calls, partial(_rated, judging, kinds[task], prompt))
 

@@ -42,7 +42,7 @@ def respond(params: Params, model: str, open_model: models.OpenModel) -> Frames:
     for dataset, entry in params.panickssery.articles.items():
         items = tables.read(params.profile, "items", STUDY.name, [dataset])
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
-            form = partial(SUMMARY_LAYOUTS[use.prompts].write, entry.kind)
+            form = partial(SUMMARY_LAYOUTS[use.prompts].ask, entry.kind)
             table, counts[dataset] = answered(items, model, asked, form, use, seed=params.seed)
         table = table.assign(text=[news.clean(text, entry.kind) for text in table["text"]])
         made.append(table)

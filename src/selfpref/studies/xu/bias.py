@@ -31,7 +31,8 @@ D is 0 if the y lie symmetrically about 0, and 1 if they are one constant other 
 raises it as over-rating does. In small samples it lies above 0 even for symmetric x, so that it is
 to be read against the null band for its n.
 
-Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
+Both sums follow from sorted values: of the y and -y together, every |y_i - y_j| and |y_i + y_j| is
+there twice.
 
 **What must hold along a chain, and where a source breaks it.** A chain is one responder's texts of
 one item, step by step. Each step refines the one before it, and is kept only if the responder, as
@@ -49,9 +50,7 @@ run).
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -85,8 +84,7 @@ _BOILERPLATE = (
 )
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """What scores are compared with, and how intervals are made.
 
     Attributes:
@@ -139,7 +137,8 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     """
     sources = tables["items"]["messages"].map(lambda turns: turns[-1]["content"])
     asked = tables["items"][["item_id", "cluster"]].assign(source=sources)
-    place, truths = [*TEXT, "sample"], tables["truths"]
+    truths = tables["truths"]
+    place = [*TEXT, "sample"]
     rows = tables["ratings"].merge(asked, on="item_id")
     rows = rows.merge(tables["responses"][[*place, "text"]], on=place, how="left")
     rows = rows.join(addressed(rows["item_id"])).assign(model=rows["responder"])
@@ -230,7 +229,8 @@ def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
         rows: As `rated` returns them.
         convention: `released` or `corrected`.
     """
-    score, truth = rows["stored"].fillna(rows["score"]), rows["truth"]
+    truth = rows["truth"]
+    score = rows["stored"].fillna(rows["score"])
     if convention == "corrected":
         score = rows["score"].where(rows["status"].eq("ok"))
         truth = truth.mask(rows["contaminated"])
@@ -254,13 +254,7 @@ def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Floats:
     """Eq. 2 of one sample and its resamples, or of many samples.
 
-    With y_1 <= y_2 <= ... the sorted values, of which the first k count W_k in a resample and all
-    count N, and s_1 <= s_2 <= ... and V_k the same of the sizes |y|,
-
-        sum |y_i - y_j|        = 2 sum over k of (y_k+1 - y_k) W_k (N - W_k)
-        sum max(|y_i|, |y_j|)  = s_1 N^2 + sum over k of (s_k+1 - s_k) (N^2 - V_k^2)
-
-    Terms are never negative: what is drawn alone leaves exact zeros.
+    Terms of the sums are never negative: what is drawn alone leaves exact zeros.
 
     Args:
         values: `[n]`, finite; without weights also `[n, samples]`.
@@ -275,24 +269,25 @@ def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None
     scale = np.abs(y).max(axis=0, initial=0.0)
     y = y / np.where(scale > 0, scale, 1.0)
     often = np.ones((len(y), 1)) if weights is None else weights
-    sizes, total = np.abs(y), often.sum(axis=0)
-    below, steps = _steps(y, often)
-    apart = (below * (total - below) * steps).sum(axis=0)
-    below, steps = _steps(sizes, often)
-    larger = sizes.min(axis=0, initial=1.0) * total**2
-    across = larger + ((total**2 - below**2) * steps).sum(axis=0) - apart
+    apart = _differences(y, often)
+    across = _differences(np.concatenate([y, -y]), np.concatenate([often, often])) / 2 - apart
     # All of them 0 is symmetric.
     share = np.divide(apart, across, out=np.ones_like(apart), where=across > 0)
-    return np.where(total > 0, np.clip(1 - share, 0.0, 1.0), np.nan)
+    return np.where(often.sum(axis=0) > 0, np.clip(1 - share, 0.0, 1.0), np.nan)
 
 
-def _steps(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """How often a value up to each counts, in ascending order, and how far above the next lies."""
+def _differences(values: Floats, weights: Floats) -> Floats:
+    """Sum of w_i w_j |v_i - v_j| over all pairs i < j of values v with weights w.
+
+    With sorted values, of which the first k count W_k and all count N, it is the sum over k of
+    (v_k+1 - v_k) W_k (N - W_k).
+    """
     order = np.argsort(values, axis=0)
-    ranked = np.take_along_axis(values, order, axis=0)
-    apart = np.diff(ranked, axis=0, append=ranked[-1:])
+    steps = np.diff(np.take_along_axis(values, order, axis=0), axis=0)
     # Equal weights, of many samples, have no order.
-    return weights[order[:, 0]].cumsum(axis=0), apart
+    below = weights[order[:, 0]].cumsum(axis=0)[:-1]
+    total: Floats = np.einsum("ns,ns,ns->s", steps, below, weights.sum(axis=0) - below)
+    return total
 
 
 def null_band(n: int, level: float = 0.95) -> tuple[float, float]:
@@ -310,36 +305,9 @@ def null_band(n: int, level: float = 0.95) -> tuple[float, float]:
     return float(null.mean()), float(np.quantile(null, level))
 
 
-def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
-    """`LEVELS` of many cells.
-
-    Args:
-        held: Score, truth and gap, `[..., 3, slots]`; NaN where missing.
-        gamma: The centre of D.
-        weights: How often each slot counts, `[slots, batch]`.
-
-    Returns:
-        `[..., 4, batch]`; NaN where a cell has nothing.
-    """
-    known = ~np.isnan(held)
-    means = divided(np.where(known, held, 0.0) @ weights, known.astype(float) @ weights)
-
-    # Chains converge, and where nothing is missing a change is between two levels.
-    @cache
-    def skewness(gaps: bytes) -> Floats:
-        values = np.frombuffer(gaps)
-        there = ~np.isnan(values)
-        return distance_skewness(values[there], gamma, weights[there])
-
-    rows = held[..., 2, :].reshape(-1, held.shape[-1])
-    found = np.reshape([skewness(gaps.tobytes()) for gaps in rows], (*held.shape[:-2], 1, -1))
-    return np.concatenate([means, found], axis=-2)
-
-
 def over_cells(
     cells: pd.DataFrame,
-    languages: int,
-    clusters: int,
+    rows: pd.DataFrame,
     statistics: Callable[[Floats], Floats],
     settings: Settings,
     *names: str,
@@ -349,8 +317,8 @@ def over_cells(
 
     Args:
         cells: `KEY` and counts, numbered from 0.
-        languages: How many there are; of one there is no mean.
-        clusters: How many are resampled.
+        rows: All whose clusters are resampled. A column `languages` asks for the mean over them,
+            at the steps that so many reach; of one there is none.
         statistics: From how often each cluster counts, `[clusters, batch]`, to those of the cells,
             `[statistics, cells, batch]`.
         settings: The intervals.
@@ -361,8 +329,10 @@ def over_cells(
         The cells, below them a row (the counts are sums) for each step that all languages reach;
         each statistic with its bounds. A mean needs every language: NaN stays NaN.
     """
-    place, counts = ["convention", "step"], [*cells.columns.difference(KEY)]
+    place = ["convention", "step"]
+    counts = [*cells.columns.difference(KEY)]
     size = cells.groupby(place)["language"].transform("size")
+    languages = rows["languages"].iloc[0] if "languages" in rows else 0
     steps = cells[size.eq(languages) & (languages > 1)].groupby(place)
     whole = [*steps.groups.values()]
 
@@ -371,7 +341,7 @@ def over_cells(
         means = (found[:, at].mean(axis=1, keepdims=True) for at in whole)
         return np.concatenate([found, *means], axis=1).reshape(-1, len(weights)).T
 
-    made = settings.intervals.of_sums(np.eye(clusters), stacked, *names)
+    made = settings.intervals.of_sums(np.eye(rows["cluster"].nunique()), stacked, *names)
     parts = np.split(np.array([one[:3] for one in made]), len(columns))
     means = steps[counts].sum().reset_index().assign(language=AVERAGE)
     bounds = pd.DataFrame(np.hstack(parts), columns=bounded(*columns))
@@ -384,8 +354,7 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     A change rests on the sentences that count at both steps.
 
     Args:
-        rows: One responder under one scoring (`read_as`). A column `languages` asks for the mean
-            over languages, at the steps that so many reach.
+        rows: One responder under one scoring (`read_as`); `languages` as for `over_cells`.
         settings: Gamma and intervals.
         names: Of the random stream.
 
@@ -402,24 +371,35 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     steps = wide.index.get_level_values("step")
     first = wide[steps == 0].droplevel("step")
     first = first.reindex(wide.index.droplevel("step"))
-    held, start = (one.to_numpy(dtype=float).reshape(len(wide), 3, -1) for one in (wide, first))
+    shape = len(wide), 3, -1
+    held, start = (one.to_numpy(dtype=float).reshape(shape) for one in (wide, first))
     both = (steps > 0)[:, None] & ~np.isnan(held[:, 2] - start[:, 2])
     pairs = [np.where(both[:, None], one, np.nan) for one in (held, start)]
+    values = np.stack([held, *pairs])
+    known = ~np.isnan(values)
+    # Chains converge, and where nothing is missing a change is between two levels.
+    gaps = np.where(known, values, np.inf)[:, :, 2].reshape(3 * len(wide), -1)
+    samples, place = np.unique(gaps, axis=0, return_inverse=True)
     counts = {
         "n": wide["gap"].notna().sum(axis=1),
         "unusable": rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum(),
         "n_both": both.sum(axis=1),
     }
-    languages = rows["languages"].iloc[0] if "languages" in rows else 0
-    owner, clusters = pd.factorize(wide["gap"].columns.get_level_values("cluster"), sort=True)
+    owner, _ = pd.factorize(wide["gap"].columns.get_level_values("cluster"), sort=True)
 
     def statistics(weights: Floats) -> Floats:
-        parts = np.stack([held, *pairs])
-        level, after, before = statistics_of(parts, settings.use.gamma, weights[owner])
+        often = weights[owner]
+        means = divided(np.where(known, values, 0.0) @ often, known.astype(float) @ often)
+        skewness = [
+            distance_skewness(one[there], settings.use.gamma, often[there])
+            for one, there in zip(samples, np.isfinite(samples), strict=True)
+        ]
+        each = np.array(skewness)[place].reshape(3, len(wide), 1, -1)
+        level, after, before = np.concatenate([means, each], axis=2)
         return np.concatenate([level, after - before], axis=1).swapaxes(0, 1)
 
     cells = pd.DataFrame(counts).reset_index()
-    found = over_cells(cells, languages, len(clusters), statistics, settings, *names)
+    found = over_cells(cells, rows, statistics, settings, *names)
     # A mean that lacks a language rests on nothing.
     return found.assign(n=found["n"].where(found["bias"].notna(), 0))
 

@@ -72,7 +72,7 @@ _NO_ERROR = re.compile(
 _SPAN = re.compile(r"""(?m)^\W*['"“‘](.{4,}?)['"”’] (?:is|are)\b""")
 
 # The end of an instruction that the reply repeats; what follows it is the answer.
-_ECHO = re.compile(r"(?is)^.*?\boutput\s+['\"]all covered['\"]")
+ECHO = re.compile(r"(?is)^.*?\boutput\s+['\"]all covered['\"]")
 # An answer ends where the reply goes on with an invented example.
 _ANSWER_END = re.compile(r"\n\s*\n|\t\s*\t")
 _COVERED = re.compile(r"(?i)\ball(?: [a-z]+){0,3} covered\b")
@@ -147,10 +147,11 @@ def coverage(reply: str) -> Feedback | None:
     Args:
         reply: The judge's text; an instruction that it repeats is left out.
     """
-    answer = _ANSWER_END.split(without_echo(reply).strip(), maxsplit=1)[0]
+    answer = _ANSWER_END.split(ECHO.sub("", reply).strip(), maxsplit=1)[0]
     if BLOCKED in answer or answer.lower().startswith("concepts:"):
         return None
-    covered, missing = _COVERED.search(answer), _MISSING.search(answer)
+    covered = _COVERED.search(answer)
+    missing = _MISSING.search(answer)
     if covered and not (missing and missing.start() < covered.start()):
         return Feedback("ok", 1.0, 0.0, (0.0,))
     if not missing:
@@ -179,11 +180,6 @@ def correctness(reply: str) -> Feedback | None:
         return None
     score = float(found[-1] == VERDICTS[0])
     return Feedback("ok", score, score - 1)
-
-
-def without_echo(reply: str) -> str:
-    """The reply after the instruction, where it repeats that."""
-    return _ECHO.sub("", reply)
 
 
 def released(task: Task, reply: str) -> float:

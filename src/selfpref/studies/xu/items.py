@@ -238,8 +238,8 @@ def quantile_map(source: Floats, target: Floats, knots: int = 101) -> Scale:
         The map; values of `source` that are tied get the mean of their ranks' targets.
     """
     ranks = np.linspace(0, 1, knots)
-    of_source, of_target = np.quantile(source, ranks), np.quantile(target, ranks)
-    found = pd.Series(of_target).groupby(of_source).mean()
+    mapped = pd.Series(np.quantile(target, ranks))
+    found = mapped.groupby(np.quantile(source, ranks)).mean()
     return found.index.to_numpy(), found.to_numpy()
 
 

@@ -40,8 +40,8 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
                 f"{len(requests)} are held out; ask for fewer"
             )
         for number, one in enumerate(requests, start=1):
-            name, request = f"{NAMES[task][0]}/{number}", one.question.partition(" ")[2]
-            item = Item(name, task, request, one.right)
+            name = f"{NAMES[task][0]}/{number}"
+            item = Item(name, task, one.question.partition(" ")[2], one.right)
             if task == "mqm":
                 item = replace(item, language="Lab", target="English", oracle=True)
             if task == "coverage":
@@ -50,17 +50,13 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
     return found
 
 
-def _asked(item: Item, **said: str) -> Prompt:
+def _ask(_: str, item: Item, *said: str) -> Prompt:
     request = f"{NAMES[item.task][1]} {item.request.replace(',', '')}"
-    return Prompt(refinement.messages(user=request, **said))
+    named = dict(zip(("draft", "feedback"), said, strict=False))
+    return Prompt(refinement.messages(user=request, **named))
 
 
-LAB: Final = Refinement(
-    _asked,
-    lambda item, text: _asked(item, draft=text),
-    lambda item, text, said: _asked(item, draft=text, feedback=said),
-    refinement.lines,
-)
+LAB: Final = Refinement(_ask, refinement.lines)
 
 
 def score(reference: str, text: str) -> float:

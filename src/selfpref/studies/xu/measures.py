@@ -50,6 +50,7 @@ from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, TASKS
 
 CHAIN = ["language", "model", "convention"]
 PLAIN = {"condition": {"": "plain"}}
+MEANS = bounded("self_mean", "truth_mean")
 
 
 def best_of_k(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -94,67 +95,61 @@ def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
     return greatest
 
 
-def beside_noise(
-    held: Sequence[tuple[pd.DataFrame, pd.DataFrame, int]],
-    cells: pd.DataFrame,
-    rows: pd.DataFrame,
-    settings: Settings,
-    *names: str,
-    languages: int = 0,
-) -> pd.DataFrame:
+def beside_noise(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """A judge of pure noise beside what was measured, from the same resamples.
 
     Args:
-        held: Of each cell the rows whose `score` is drawn from, with the `truth` that is taken off;
-            the rows with the measured `value`; and how many draws the greatest is of. What is
-            missing is left out.
-        cells: Their names, and counts.
-        rows: With all `cluster`s that are resampled.
+        rows: One responder under one scoring, as `summary` takes them, with the scores that are
+            `drawn` from and the truths that are taken `off` (in each language), the measured
+            `value`, all NaN where there is none, and of how many `draws` the greatest is kept.
         settings: The intervals.
         names: Of the random stream.
-        languages: As for `over_cells`.
 
     Returns:
-        The cells with `noise_score`, `noise_bias` (less the mean truth) and `beyond` (the mean
-        measured value less that), with their bounds.
+        `KEY`, the number of `scores` to draw from, `noise_score`, `noise_bias` (less the mean
+        truth) and `beyond` (the mean measured value less that), with their bounds; no row of a
+        language without scores.
     """
+    cells, parts = [], []
     clusters = sorted({*rows["cluster"]})
 
-    def sums(rows: pd.DataFrame, name: str) -> Floats:
-        known = rows[name].groupby(rows["cluster"]).agg(["sum", "count"])
+    def sums(part: pd.DataFrame, name: str) -> Floats:
+        known = part[name].groupby(part["cluster"]).agg(["sum", "count"])
         return np.array(known.reindex(clusters, fill_value=0).T, dtype=float)
 
-    parts = []
-    for pool, measured, k in held:
-        table = pd.crosstab(pool["score"], pool["cluster"])
+    for _, part in rows.dropna(subset="drawn").groupby("language"):
+        table = pd.crosstab(part["drawn"], part["cluster"])
         counts = table.reindex(columns=clusters, fill_value=0).to_numpy(dtype=float)
-        levels = table.index.to_numpy(dtype=float)
-        parts.append((levels, counts, sums(pool, "truth"), sums(measured, "value"), k))
+        known = rows[rows["language"].isin(part["language"])]
+        for key, cell in known.groupby(KEY):
+            cells.append((*key, len(part)))
+            values = sums(known, "off"), sums(cell, "value")
+            parts.append((table.index.to_numpy(), counts, *values, cell["draws"].iloc[0]))
 
     def statistics(weights: Floats) -> Floats:
         found = []
-        for levels, counts, truth, value, k in parts:
-            score = expected_greatest(levels, counts @ weights, k)
-            over = score - ratio((truth @ weights).T)
-            beyond = ratio((value @ weights).T) - over
-            found.append([score, over, beyond])
+        for levels, counts, off, value, draws in parts:
+            score = expected_greatest(levels, counts @ weights, draws)
+            over = score - ratio((off @ weights).T)
+            found.append([score, over, ratio((value @ weights).T) - over])
         return np.swapaxes(found, 0, 1)
 
-    of = (cells, languages, len(clusters), statistics, settings, *names)
-    return bias.over_cells(*of, columns=("noise_score", "noise_bias", "beyond"))
+    table = pd.DataFrame(cells, columns=[*KEY, "scores"])
+    if table.empty:
+        return table
+    columns = ("noise_score", "noise_bias", "beyond")
+    return bias.over_cells(table, rows, statistics, settings, *names, columns=columns)
 
 
 def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """The noise judge of one model's k under one scoring: one row, or none without scores."""
-    drawn = rows.query("step == 0").dropna(subset="score")
-    if drawn.empty:
-        return drawn
-    chosen = rows.query("step == 1")
-    value = chosen["score"].where(chosen["truth"].notna())
-    held = drawn.assign(truth=0.0), chosen.assign(value=value), int(rows["k"].iloc[0])
-    cells = drawn[KEY].head(1).reset_index(drop=True)
-    made = beside_noise([held], cells, rows, settings, *names)
-    return made.assign(noise_bias=made["noise_score"] - chosen["truth"].mean())
+    score = rows["score"]
+    chosen = rows["step"].eq(1)
+    truth = rows["truth"].where(chosen)
+    value = score.where(truth.notna())
+    rows = rows.assign(drawn=score.mask(chosen), off=0.0, value=value, draws=rows["k"])
+    made = beside_noise(rows, settings, *names).query("step == 1")
+    return made.assign(noise_bias=made["noise_score"] - truth.mean())
 
 
 def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -173,28 +168,22 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         bounds: the measured bias less the noise judge's; NaN at step 0, and where none was
         measured.
     """
-    parts = [paper_chains(rows, task) for task in TASKS]
-    parts = [own.assign(languages=own["language"].nunique()) for own in parts]
-    found = [by_group(_refined, own, settings, "refined by noise") for own in parts]
+    found = []
+    for task in TASKS:
+        own = paper_chains(rows, task)
+        own = own.assign(languages=own["language"].nunique())
+        found.append(by_group(_refined, own, settings, "refined by noise"))
     columns = [*CHAIN, "step", "scores", *bounded("noise_score", "noise_bias", "beyond")]
     return pd.concat(found, ignore_index=True).reindex(columns=columns)
 
 
 def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """One model under one scoring: a row a language and step, then the means over languages."""
-    gap, first = rows["gap"], rows["step"].eq(0)
-    pools = dict(iter(rows[first & gap.notna()].groupby("language")))
+    first = rows["step"].eq(0)
+    start = rows[["score", "truth"]].where(first & rows["gap"].notna())
+    rows = rows.assign(drawn=start["score"], off=start["truth"], draws=rows["step"] + 1)
     # At step 0 both are the same, and rounding is all that is left.
-    known = rows.assign(value=gap.mask(first))
-    known = known[known["language"].isin([*pools])]
-    if known.empty:
-        return known
-    grouped = known.groupby(KEY)
-    cells = grouped.size().reset_index()[KEY]
-    cells["scores"] = [len(pools[name]) for name in cells["language"]]
-    held = [(pools[key[1]], part, key[2] + 1) for key, part in grouped]
-    languages = rows["languages"].iloc[0]
-    return beside_noise(held, cells, rows, settings, *names, languages=languages)
+    return beside_noise(rows.assign(value=rows["gap"].mask(first)), settings, *names)
 
 
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
@@ -218,12 +207,10 @@ def reads_its_text(rows: pd.DataFrame) -> pd.Series:
     rows = rows[~rows["own"]]
     texts = rows[["reply", "text", "source"]].dropna(subset=["reply", "text"])
     counts = [quoted(*text) for text in texts.itertuples(index=False)]
-    spans = pd.DataFrame(counts, texts.index, ["found", "all"], dtype=int)
-    spans = spans.reindex(rows.index, fill_value=0)
+    spans = pd.DataFrame(counts, texts.index, ["found", "all"], dtype=float)
     reading = [*bias.CELL, "judge", "variant", "repeat"]
-    whole = spans.groupby([rows[name] for name in reading]).transform("sum")
-    found = whole["found"].ge(QUOTED * whole["all"])
-    return found & whole["all"].ge(SPANS)
+    whole = rows.join(spans).groupby(reading)[["found", "all"]].transform("sum")
+    return whole["all"].ge(SPANS) & whole["found"].ge(QUOTED * whole["all"])
 
 
 def _matched(totals: Floats) -> Floats:
@@ -232,9 +219,9 @@ def _matched(totals: Floats) -> Floats:
     Args:
         totals: By bin, of own texts and of others', sum and count: `[batch, bins, 2, 2]`.
     """
-    own, others = totals[..., 0, :], totals[..., 1, :]
-    gap = ratio(own) - ratio(others)
-    weight = np.where(np.isnan(gap), 0.0, own[..., 1])
+    means = ratio(totals)
+    gap = means[..., 0] - means[..., 1]
+    weight = np.where(np.isnan(gap), 0.0, totals[..., 0, 1])
     return divided(np.nansum(gap * weight, axis=-1), weight.sum(axis=-1))
 
 
@@ -244,18 +231,16 @@ def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `judge, control` (empty: the truth), `own, cluster, truth, gap`.
     """
-    start = rows.query("step == 0 and repeat == 0")
-    start = start.query("task == 'mqm' and variant == 'plain'")
+    start = rows.query("step == 0 and repeat == 0 and task == 'mqm' and variant == 'plain'")
     start = start.dropna(subset="gap")
     # Own texts in the languages in which the judge read others' too.
     both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
     read = start[~start["own"] | start["condition"].eq("")].merge(both)
-    controls = start[[*bias.TEXT, "judge", "score"]]
-    controls = controls.set_axis([*bias.TEXT, "control", "against"], axis="columns")
-    pairs = read.merge(controls, on=bias.TEXT)
+    controls = start.rename(columns={"judge": "control", "score": "against"})
+    pairs = read.merge(controls[[*bias.TEXT, "control", "against"]], on=bias.TEXT)
     # What the control wrote is no other's text to it.
     pairs = pairs.query("control != judge and control != responder")
-    pairs = pairs.assign(gap=pairs["score"] - pairs["against"])
+    pairs["gap"] = pairs["score"] - pairs["against"]
     return pd.concat([read.assign(control=""), pairs], ignore_index=True)
 
 
@@ -276,32 +261,27 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     Returns:
         `judge, control, convention, n_own, n_others`, and `matched` with its interval.
     """
-    quoting = reads_its_text(rows).reindex(rows.index, fill_value=True)
     found = []
+    quoting = reads_its_text(rows).reindex(rows.index, fill_value=True)
     for convention in CONVENTIONS:
         read = read_as(rows, convention)
         if convention == "corrected":
             read = read[quoting]
-        compared = _comparisons(read)
-        for (judge, by), part in compared.groupby(["judge", "control"]):
-            own, key = part["own"], (judge, by or "none")
+        for (judge, by), part in _comparisons(read).groupby(["judge", "control"]):
+            own = part["own"]
             if own.nunique() < 2:
                 continue
-            binned = _binned(part), part["cluster"]
-            interval = settings.intervals.estimate(*binned, _matched, "matched", *key)
+            # Of each row gap and count, in its bin, own or others'.
+            cells = np.zeros((len(part), len(EQUAL) + 1, 2, 2))
+            side = (~own).astype(int)
+            bins = np.digitize(part["truth"], EQUAL)
+            cells[np.arange(len(part)), bins, side] = part[["gap"]].assign(n=1.0)
+            key = judge, by or "none"
+            sampled = cells, part["cluster"]
+            interval = settings.intervals.estimate(*sampled, _matched, "matched", *key)
             found.append((*key, convention, own.sum(), (~own).sum(), *interval[:3]))
     columns = ["judge", "control", "convention", "n_own", "n_others", *bounded("matched")]
     return pd.DataFrame(found, columns=columns)
-
-
-def _binned(rows: pd.DataFrame) -> Floats:
-    """Sum and count of each row's gap in its bin, own or others', `[rows, bins, 2, 2]`."""
-    cells = np.zeros((len(rows), len(EQUAL) + 1, 2, 2))
-    side = (~rows["own"]).to_numpy(dtype=int)
-    place = np.arange(len(rows)), np.digitize(rows["truth"], EQUAL), side
-    cells[*place, 0] = rows["gap"]
-    cells[*place, 1] = 1
-    return cells
 
 
 def gains(found: pd.DataFrame) -> pd.DataFrame:
@@ -353,7 +333,8 @@ def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `language, model, step, convention`, and `difference`, what the bias is above that of the
         next smaller model on the sentences that count for both, with its interval.
     """
-    own, found = paper_chains(rows, "mqm"), []
+    found = []
+    own = paper_chains(rows, "mqm")
     read = pd.concat([read_as(own, name) for name in CONVENTIONS])
     place = ["language", "step", "convention"]
     gaps = read.pivot(index=[*place, "cluster", "item_id"], columns="model", values="gap")
@@ -378,8 +359,7 @@ def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
     """
     mean = table.query("language == @bias.AVERAGE and convention == 'corrected'")
     over = mean.sort_values("step").groupby("model")["bias"]
-    ends = {"first": over.first(skipna=False), "last": over.last(skipna=False)}
-    return pd.DataFrame(ends).reset_index()
+    return over.agg(["first", "last"], skipna=False).reset_index()
 
 
 def rated_by_people(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
@@ -406,7 +386,7 @@ def human(
         `noise_bias` that of a judge of pure noise (`refined_by_noise`), both on the same sentences.
     """
     place = ["model", "step"]
-    own = rated_by_people(rows, truths).assign(languages=0)
+    own = rated_by_people(rows, truths)
     table, noise = (
         by_group(function, own, settings, "human", conventions=("released",))
         for function in (summary, _refined)
@@ -496,27 +476,26 @@ def _shares(
     conventions: Sequence[bias.Convention],
     *names: str,
 ) -> pd.DataFrame:
-    """The table of `summary` with Wilson's intervals for the two means, which are shares.
+    """The table of `summary` with Wilson's intervals for the two means, which are shares."""
+    table = by_group(_of_shares, rows, settings, *names, by=MODELS, conventions=conventions)
+    shares = table[MEANS].set_axis(bounded("predicted", "true"), axis="columns")
+    return table.drop(columns=MEANS).join(shares)
 
-    Where the bias does not vary over sentences, its interval is Newcombe's.
-    """
-    cell, found = [*MODELS, *KEY], []
-    table = by_group(summary, rows, settings, *names, by=MODELS, conventions=conventions)
-    read = pd.concat([read_as(rows, name) for name in conventions])
-    level = settings.bootstrap.level
-    for values, part in bias.counted(read, cell).groupby(cell):
-        said = share_interval(part["score"], part["cluster"], level)
-        true = share_interval(part["truth"], part["cluster"], level)
-        found.append((*values, *difference(said, true)[1:3], *said[:3], *true[:3]))
-    apart = ["apart_lo", "apart_hi"]
-    shares = pd.DataFrame(found, columns=[*cell, *apart, *bounded("predicted", "true")])
-    means = bounded("self_mean", "truth_mean")
-    whole = table.drop(columns=means).merge(shares, on=cell)
-    # A bias that is the same in every sentence has no interval by resampling, and D has none.
-    alike = whole["bias_lo"].eq(whole["bias_hi"])
-    whole.loc[alike, ["bias_lo", "bias_hi"]] = whole.loc[alike, apart].to_numpy()
-    whole.loc[alike, ["dskew_lo", "dskew_hi"]] = np.nan
-    return whole.drop(columns=apart)
+
+def _of_shares(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
+    """One responder's; where the bias does not vary over sentences, its interval is Newcombe's."""
+    found = summary(rows, settings, *names).set_index(KEY)
+    for cell, part in bias.counted(rows, KEY).groupby(KEY):
+        said, true = (
+            share_interval(part[name], part["cluster"], settings.bootstrap.level)
+            for name in ("score", "truth")
+        )
+        found.loc[cell, MEANS] = *said[:3], *true[:3]
+        # What is the same in every sentence has no interval by resampling, and D has none.
+        if found.at[cell, "bias_lo"] == found.at[cell, "bias_hi"]:
+            found.loc[cell, ["bias_lo", "bias_hi"]] = difference(said, true)[1:3]
+            found.loc[cell, ["dskew_lo", "dskew_hi"]] = np.nan
+    return found.reset_index()
 
 
 def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -546,19 +525,20 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         and `usable` (a score can be read), each with its bounds: means of the languages, of models
         that have all of them.
     """
-    key, found = ["model", "step"], []
+    found = []
+    key = ["model", "step"]
     own = paper_chains(rows, "mqm").dropna(subset="reply")
     well = own["reply"].map(well_formed).astype(bool)
     # Each language counts the same, however many replies it has.
     replies = own.groupby([*key, "language"])["reply"].transform("size")
-    own = own.assign(well_formed=well, usable=own["status"].eq("ok"), weight=1 / replies)
+    own = own.assign(well_formed=well / replies, usable=own["status"].eq("ok") / replies)
     languages = own.groupby(key)["language"].transform("nunique")
-    whole = own[languages.eq(own["language"].nunique())]
+    whole = own.assign(weight=1 / replies)[languages.eq(own["language"].nunique())]
     for values, part in whole.groupby(key):
-        row = [*values, len(part)]
-        for name in ("well_formed", "usable"):
-            parts = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
-            row += share_interval(parts, part["cluster"], settings.bootstrap.level)[:3]
-        found.append(row)
+        well, usable = (
+            share_interval(part[[name, "weight"]], part["cluster"], settings.bootstrap.level)
+            for name in ("well_formed", "usable")
+        )
+        found.append((*values, len(part), *well[:3], *usable[:3]))
     columns = [*key, "n", *bounded("well_formed", "usable")]
     return pd.DataFrame(found, columns=columns)

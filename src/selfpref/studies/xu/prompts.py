@@ -13,9 +13,8 @@ are the same at every step, which takes three changes to the authors':
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from selfpref.models import MARKER, Prompt
 from selfpref.prompts import Texts
@@ -25,31 +24,26 @@ from selfpref.studies.xu.items import Item, Task
 TEXTS = Texts(Path(__file__).with_name("prompts.yaml"))
 
 
-@dataclass(frozen=True)
-class Refinement:
+class Refinement(NamedTuple):
     """The prompts of self-refinement.
 
     Attributes:
-        write: Ask for a first text.
-        feedback: Ask what is wrong with a text.
-        revise: Ask for a better text, given feedback.
+        ask: From an item to the prompt for a first text, `ask("write", item)`; from a text to that
+            for what is wrong with it, `ask("feedback", item, text)`; and from what was said to that
+            for a better one, `ask("revise", item, text, said)`.
         reply: A model's feedback as text in the declared grammar.
         marker: What stands before a verdict on correctness; empty where that is a sentence.
     """
 
-    write: Callable[[Item], Prompt]
-    feedback: Callable[[Item, str], Prompt]
-    revise: Callable[[Item, str, str], Prompt]
+    ask: Callable[..., Prompt]
     reply: Callable[[str], str] = str.strip
     marker: str = MARKER
 
 
 PLAIN: Final = Refinement(
-    lambda item: TEXTS.prompt(f"write-{item.task}", item=item),
-    lambda item, text: TEXTS.prompt(f"feedback-{item.task}", item=item, text=text),
-    lambda item, text, said: TEXTS.prompt(
-        f"revise-{item.task}", item=item, text=text, feedback=said
-    ),
+    lambda kind, item, text="", said="": TEXTS.prompt(
+        f"{kind}-{item.task}", item=item, text=text, feedback=said
+    )
 )
 
 # Of each task: the numbers of its texts among those of one name in the authors' programs. First the
@@ -59,50 +53,40 @@ _NUMBERS: Final[Mapping[Task, tuple[int, ...]]] = {
     "coverage": (1, 3, 2, 2, 3, 1),
     "correctness": (2, 4, 3, 0, 4, 0),
 }
-_WRITE, _FEEDBACK, _REVISE = "generate_base_output", "generate_feedback", "refinement"
+_PROGRAMS = {"write": "generate_base_output", "feedback": "generate_feedback"}
 # What their programs call what is asked, a text, and what was said of it.
 _ASKED = [name + of for name in ("line", "src", "src_txt") for of in ("", "[:-1]", "['concepts']")]
 _DRAFT = ("out", "out[:-1]", "new_out")
 _SAID = ("eval", "eval.split('[PAD]')[0].strip()")
 
 
-def _program(
-    item: Item, file: str, name: str, number: int = 0, draft: str = "", said: str = "", **more: str
-) -> str:
-    """One of the authors' texts, with its fields filled."""
-    values = {"src_lang": item.language, "tgt_lang": item.target, **more}
+def _authors(kind: str, item: Item, draft: str = "", said: str = "") -> Prompt:
     # Concepts stand there as Python shows a list of them.
     asked = str([*item.concepts]) if item.concepts else item.request
+    values = {"src_lang": item.language, "tgt_lang": item.target}
     values |= dict.fromkeys(_ASKED, asked) | dict.fromkeys(_DRAFT, draft)
     values |= dict.fromkeys(_SAID, said)
-    return text("xu", f"code/{file}.py", f"main.{name}", number, values)
 
+    def told(name: str, number: int = 0, **more: str) -> str:
+        file = f"code/{_PROGRAMS.get(kind, 'refinement')}.py"
+        return text("xu", file, f"main.{name}", number, values | more)
 
-def _authors_write(item: Item) -> Prompt:
-    system, number, *_ = _NUMBERS[item.task]
-    examples = _program(item, _WRITE, "icl_str", 1)
-    told = _program(item, _WRITE, "system_prompt", system).replace("\b", r"\b")
-    asked = _program(item, _WRITE, "prompt_txt_ls", number, icl_str=examples)
-    return Prompt((("system", told), ("user", asked)))
-
-
-def _authors_feedback(item: Item, draft: str) -> Prompt:
-    system, _, number, examples, *_ = _NUMBERS[item.task]
-    shots = _program(item, _FEEDBACK, "in_context_txt", examples)
-    asked = _program(item, _FEEDBACK, "prompt_txt_ls", number, draft, in_context_txt=shots)
-    told = _program(item, _FEEDBACK, "instruction_str", system)
-    return Prompt((("system", told), ("user", asked)))
-
-
-def _authors_revise(item: Item, draft: str, said: str) -> Prompt:
-    *_, number, examples = _NUMBERS[item.task]
-    wanted = _program(item, _REVISE, "suffix_prompt")
+    system, write, feedback, shown, revise, refined = _NUMBERS[item.task]
+    if kind == "write":
+        first = told("system_prompt", system).replace("\b", r"\b")
+        last = told("prompt_txt_ls", write, icl_str=told("icl_str", 1))
+        return Prompt((("system", first), ("user", last)))
+    if kind == "feedback":
+        shots = told("in_context_txt", shown)
+        last = told("prompt_txt_ls", feedback, in_context_txt=shots)
+        return Prompt((("system", told("instruction_str", system)), ("user", last)))
+    languages = f"{item.language}-to-{item.target}"
     parts = {
-        "prompt_txt": _program(item, _REVISE, "prompt_txt", 0, draft),
-        "in_context_txt": _program(item, _REVISE, "in_context_txt", examples),
-        "suffix_prompt": wanted.replace("Yorba-to-English", f"{item.language}-to-{item.target}"),
+        "prompt_txt": told("prompt_txt"),
+        "in_context_txt": told("in_context_txt", refined),
+        "suffix_prompt": told("suffix_prompt").replace("Yorba-to-English", languages),
     }
-    return Prompt((("user", _program(item, _REVISE, "prompt_txt", number, draft, said, **parts)),))
+    return Prompt((("user", told("prompt_txt", revise, **parts)),))
 
 
-AUTHORS: Final = Refinement(_authors_write, _authors_feedback, _authors_revise, marker="")
+AUTHORS: Final = Refinement(_authors, marker="")

@@ -60,18 +60,18 @@ A neural metric's scores come from a file of the user's own (`selfpref.formats.d
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from selfpref import tables
-from selfpref.models import Generate, Prompt, Text
+from selfpref.models import Generate, Text
 from selfpref.models import calls as models
 from selfpref.models.calls import Model
 from selfpref.params import Params, Refine
@@ -94,14 +94,6 @@ from selfpref.studies.xu.items import (
 LAYOUTS = {"lab": lab.LAB, "authors": prompts.AUTHORS, "plain": prompts.PLAIN}
 PLAIN: Final = "plain"
 UNREAD: Final = Feedback("unparsable")
-# One text to judge: what was asked, the text, and which reading of it this is, such as a step; with
-# judge and item that is the seed.
-Draft = tuple[Item, str, str]
-
-
-def written(text: Text) -> bool:
-    """Whether there is a text, whole or cut off at its limit."""
-    return text.status in ("ok", "cut")
 
 
 @dataclass(frozen=True)
@@ -113,18 +105,23 @@ class State:
         condition: The arm, or how else the text came about.
         step: From 0.
         text: The text.
+        sample: Among the candidates of one step.
         said: What the condition's judge said of it, once it was asked.
         judge: That judge.
-        sample: Among the candidates of one step.
     """
 
     item: Item
     condition: str
     step: int
     text: Text
+    sample: int = 0
     said: Feedback = UNREAD
     judge: str = ""
-    sample: int = 0
+
+    @property
+    def written(self) -> bool:
+        """Whether there is a text, whole or cut off at its limit."""
+        return self.text.status in ("ok", "cut")
 
     @property
     def best(self) -> bool:
@@ -164,49 +161,49 @@ class Participant:
     use: Refine
     seed: int
 
-    def write(self, items: Sequence[Item], samples: int = 1) -> list[list[Text]]:
+    def write(self, items: Sequence[Item], condition: str, samples: int = 1) -> list[State]:
         """First texts of each item, `samples` draws."""
-        made = self._texts(
-            (self.prompts.write(item), item, "write", sample)
-            for item in items
-            for sample in range(samples)
-        )
-        return [made[start : start + samples] for start in range(0, len(made), samples)]
+        drawn = list(product(items, range(samples)))
+        made = zip(drawn, self._texts("write", drawn), strict=True)
+        return [State(item, condition, 0, text, sample) for (item, sample), text in made]
 
-    def revise(self, states: Sequence[State], step: int) -> list[Text]:
+    def revise(self, states: Sequence[State], step: int) -> list[State]:
         """A better text for each, given what was said of it."""
-        return self._texts(
-            (
-                self.prompts.revise(one.item, one.text.text, one.said.reply or ""),
-                one.item,
-                "revise",
-                step,
-            )
-            for one in states
-        )
+        asked = [(one.item, step, one.text.text, one.said.reply or "") for one in states]
+        made = zip(states, self._texts("revise", asked), strict=True)
+        return [replace(one, step=step, text=text) for one, text in made]
 
-    def _texts(self, asked: Iterable[tuple[Prompt, Item, str, object]]) -> list[Text]:
-        limit, temperature = self.use.max_tokens, self.use.temperature
-        calls = [
-            Generate(prompt, limit, temperature, seed_of(self.seed, self.name, item.item_id, *of))
-            for prompt, item, *of in asked
-        ]
+    def _texts(self, kind: str, asked: Sequence[tuple[Any, ...]]) -> list[Text]:
+        """From item, number of the draw, and what the prompt shows besides."""
+        calls = []
+        for item, number, *shown in asked:
+            seed = seed_of(self.seed, self.name, item.item_id, kind, number)
+            prompt = self.prompts.ask(kind, item, *shown)
+            calls.append(Generate(prompt, self.use.max_tokens, self.use.temperature, seed))
         return [Text(one.text.strip(), one.status) for one in self.model.ask(calls)]
 
-    def rate(self, drafts: Sequence[Draft]) -> list[Feedback]:
-        """Feedback on each text; equal drafts on one occasion are one call."""
+    def rate(self, states: Sequence[State], occasion: str = "") -> list[State]:
+        """Each text with feedback on it; equal texts on one occasion are one call.
+
+        Args:
+            states: The texts.
+            occasion: Which reading of them this is, if it is not that of their own place; with
+                judge and item that is the seed.
+        """
         calls = []
-        for item, text, occasion in drafts:
+        for one in states:
             # Only a verdict has a marker to read probabilities after.
-            marker = self.prompts.marker if item.task == "correctness" else ""
-            prompt, limit = self.prompts.feedback(item, text), self.use.feedback_tokens
-            seed = seed_of(self.seed, self.name, item.item_id, "feedback", occasion)
+            marker = self.prompts.marker if one.item.task == "correctness" else ""
             labels = VERDICTS if marker else ()
-            calls.append(Generate(prompt, limit, self.use.temperature, seed, marker, labels))
-        return [
-            read_generation(item.task, made, self.prompts.reply(made.text))
-            for (item, *_), made in zip(drafts, self.model.ask(calls), strict=True)
-        ]
+            prompt = self.prompts.ask("feedback", one.item, one.text.text)
+            names = self.name, one.item.item_id, "feedback", occasion or one.occasion
+            limits = self.use.feedback_tokens, self.use.temperature
+            calls.append(Generate(prompt, *limits, seed_of(self.seed, *names), marker, labels))
+        found = []
+        for one, made in zip(states, self.model.ask(calls), strict=True):
+            said = read_generation(one.item.task, made, self.prompts.reply(made.text))
+            found.append(replace(one, said=said, judge=self.name))
+        return found
 
 
 @dataclass(frozen=True)
@@ -226,12 +223,13 @@ class NoiseJudge:
     seed: int
     name: str = "noise"
 
-    def rate(self, drafts: Sequence[Draft]) -> list[Feedback]:
-        """Feedback on each text."""
-        return [self._rate(*draft) for draft in drafts]
+    def rate(self, states: Sequence[State]) -> list[State]:
+        """Each text with feedback on it."""
+        return [replace(one, said=self._said(one), judge=self.name) for one in states]
 
-    def _rate(self, item: Item, text: str, occasion: str) -> Feedback:
-        rng = np.random.default_rng(seed_of(self.seed, self.name, item.item_id, occasion))
+    def _said(self, state: State) -> Feedback:
+        item = state.item
+        rng = np.random.default_rng(seed_of(self.seed, self.name, item.item_id, state.occasion))
         if not (pool := self.pool.get(item.task)):
             return UNREAD
         drawn = pool[int(rng.integers(len(pool)))]
@@ -242,7 +240,7 @@ class NoiseJudge:
             missing = ", ".join(rng.permutation(item.concepts)[: marks[0]])
             return read(item.task, f"[{missing}]" if missing else "all covered")
         lines = [
-            f"'{rng.choice(text.split() or [''])}' is a {severity} accuracy error"
+            f"'{rng.choice(state.text.text.split() or [''])}' is a {severity} accuracy error"
             for severity in np.repeat([*SEVERITIES], marks)
         ]
         return read(item.task, "\n".join(lines) or "no error")
@@ -268,36 +266,32 @@ def accepts(arm: str, old: Feedback, new: Feedback, draw: float) -> bool:
 
 
 def refined(
-    firsts: Sequence[tuple[Item, Text]], writer: Participant, judges: Mapping[str, Judge]
+    firsts: Sequence[State], writer: Participant, judges: Mapping[str, Judge]
 ) -> list[State]:
     """Refine every item in every arm, all in step: one batch of calls a step and judge.
 
     Args:
-        firsts: What is asked, and the first text of each.
+        firsts: The first text of each item.
         writer: Who revises, and how often.
         judges: The judge of each arm.
 
     Returns:
         Every item, arm and step, from 0.
     """
-    now = _judged([State(item, arm, 0, text) for arm in judges for item, text in firsts], judges)
+    now = _judged([replace(one, condition=arm) for arm in judges for one in firsts], judges)
     history = list(now)
     for step in range(1, writer.use.steps + 1):
         # There is nothing to mend where a standing is 0, or none.
-        faulty = [one for one in now if one.said.standing]
-        revised = writer.revise(faulty, step)
+        revised = writer.revise([one for one in now if one.said.standing], step)
         # An empty revision is no text; there is nothing to judge.
-        made = [
-            replace(one, step=step, text=text)
-            for one, text in zip(faulty, revised, strict=True)
-            if written(text) and text.text
-        ]
-        offers = {(one.item.item_id, one.condition): one for one in _judged(made, judges)}
+        made = _judged([one for one in revised if one.written and one.text.text], judges)
+        offers = {(one.item, one.condition): one for one in made}
         for place, old in enumerate(now):
-            new = offers.get((old.item.item_id, old.condition))
-            coin = np.random.default_rng(seed_of(writer.seed, old.item.item_id, "coin", step))
-            taken = new and accepts(old.condition, old.said, new.said, float(coin.random()))
-            now[place] = new if new and taken else replace(old, step=step)
+            now[place] = replace(old, step=step)
+            if new := offers.get((old.item, old.condition)):
+                coin = np.random.default_rng(seed_of(writer.seed, old.item.item_id, "coin", step))
+                if accepts(old.condition, old.said, new.said, float(coin.random())):
+                    now[place] = new
         history += now
     return history
 
@@ -306,35 +300,18 @@ def _judged(states: Sequence[State], judges: Mapping[str, Judge]) -> list[State]
     """Each text with the feedback of its arm's judge; one batch a judge."""
     found = []
     for name, judge in {judge.name: judge for judge in judges.values()}.items():
-        found += _said(judge, [one for one in states if judges[one.condition].name == name])
+        found += judge.rate([one for one in states if judges[one.condition].name == name])
     return found
-
-
-def _said(judge: Judge, states: Sequence[State], occasion: str = "") -> list[State]:
-    """Each text with what a judge says of it, in its place or on another occasion."""
-    drafts = [(one.item, one.text.text, occasion or one.occasion) for one in states]
-    return [
-        replace(one, said=said, judge=judge.name)
-        for one, said in zip(states, judge.rate(drafts), strict=True)
-    ]
 
 
 def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
     """Of the first k candidates, the first with the greatest standing; step 1 holds it."""
+    found = []
     sizes = writer.use.best_of
-    drawn = [
-        State(item, BEST, 0, text, sample=sample)
-        for item, texts in zip(items, writer.write(items, max(sizes)), strict=True)
-        for sample, text in enumerate(texts)
-        if written(text)
-    ]
-    drawn, found = _said(writer, drawn), []
+    drawn = writer.rate([one for one in writer.write(items, BEST, max(sizes)) if one.written])
     for size, item in product(sizes, items):
-        own = [
-            replace(one, condition=f"{BEST}{size}")
-            for one in drawn
-            if one.item is item and one.sample < size
-        ]
+        own = [one for one in drawn if one.item is item and one.sample < size]
+        own = [replace(one, condition=f"{BEST}{size}") for one in own]
         found += own
         if usable := [one for one in own if one.said.standing is not None]:
             # Of equals the first.
@@ -345,16 +322,19 @@ def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
 
 def votes(items: Sequence[Item], writer: Participant) -> list[State]:
     """Self-consistency: the majority of samples as the judge of the current answer."""
-    prefixes, found = writer.use.rounds, []
-    for item, texts in zip(items, writer.write(items, max(prefixes)), strict=True):
-        samples, current = [text for text in texts if written(text)], 0
-        answers = [answer_of(text.text) for text in samples]
-        for step, count in enumerate(prefixes):
+    found = []
+    drawn = writer.write(items, "self-consistency", max(writer.use.rounds))
+    for item in items:
+        current = 0
+        samples = [one for one in drawn if one.item is item and one.written]
+        answers = [answer_of(one.text.text) for one in samples]
+        for step, count in enumerate(writer.use.rounds):
             cast = [answer for answer in answers[:count] if answer is not None]
             # Of equally frequent answers the one that came first.
             winner = max(cast, key=cast.count, default=None)
             said = Feedback("ok", float(answers[current] == winner)) if cast else UNREAD
-            found.append(State(item, "self-consistency", step, samples[current], said, writer.name))
+            vote = replace(samples[current], step=step, sample=0, said=said, judge=writer.name)
+            found.append(vote)
             # Without any vote that is the first, as before.
             current = answers.index(winner)
     return found
@@ -405,13 +385,13 @@ def run(
     Returns:
         As `refine`.
     """
-    texts = [first for (first,) in writer.write(items)]
-    missing = Counter(text.status for text in texts if not written(text))
-    firsts = [(item, text) for item, text in zip(items, texts, strict=True) if written(text)]
-    asked = [item for item, _ in firsts]
+    firsts = writer.write(items, PLAIN)
+    missing = Counter(one.text.status for one in firsts if not one.written)
+    firsts = [one for one in firsts if one.written]
+    asked = [one.item for one in firsts]
     # The store answers the same questions again when the arms ask them.
     pool = defaultdict[Task, list[Feedback]](list)
-    for one in _said(writer, [State(item, PLAIN, 0, text) for item, text in firsts]):
+    for one in writer.rate(firsts):
         pool[one.item.task] += [one.said] * (one.said.status == "ok")
     judges: dict[str, Judge] = {"noise": NoiseJudge(pool, writer.seed)}
     judges |= dict.fromkeys((PLAIN, "accept-all", "accept-random"), writer)
@@ -425,7 +405,7 @@ def run(
     kept = [one for one in held if one.step or not one.best]
     ratings = [_rating(one, PLAIN if one.best else one.condition) for one in held]
     for judge in (writer, *others):
-        ratings += [_rating(one, RESCORED) for one in _said(judge, kept, "afresh")]
+        ratings += [_rating(one, RESCORED) for one in judge.rate(kept, "afresh")]
     found = {
         "responses": [
             {
@@ -452,7 +432,8 @@ def run(
 
 def _rating(one: State, variant: str) -> dict[str, object]:
     """The reading of a text."""
-    said, choice = one.said, one.said.choice
+    said = one.said
+    choice = said.choice
     return {
         **one.place,
         "sample": one.sample,

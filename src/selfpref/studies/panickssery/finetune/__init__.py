@@ -131,7 +131,7 @@ def replayed(
         for pair in pairs
         for task in ("preference", "inferiority")
     ]
-    pool += [Choose(layout.single("quality", *told), SCORES) for told in summaries.values()]
+    pool += [Choose(layout.ask("quality", *told), SCORES) for told in summaries.values()]
     order = np.random.default_rng(seed).permutation(len(pool))[:n]
     drawn, found = [pool[place] for place in order.tolist()], []
     for labels in (LABELS, SCORES):

@@ -144,13 +144,18 @@ def place(path: str) -> Place:
     if (match := next(matches, None)) is None:
         raise SelfprefError(f"{path} is no file of this release; remove the line")
     found = defaultdict(str, match.groupdict(default=""))
-    kind, step = _KINDS.get(found["kind"], "text"), int(found["step"] or 0)
-    condition, responder, samples = "", found["responder"], 1
+    kind = _KINDS.get(found["kind"], "text")
+    step = int(found["step"] or 0)
+    condition = ""
+    responder = found["responder"]
+    samples = 1
     if k := found["k"]:
-        condition, step = f"{BEST}{k}", int(found["best"] != "")
+        condition = f"{BEST}{k}"
+        step = int(found["best"] != "")
         samples = 1 if step else int(k)
     elif system := found["system"]:
-        condition, step = f"{PARAPHRASE}{system}", int(found["paraphrase"] != "")
+        condition = f"{PARAPHRASE}{system}"
+        step = int(found["paraphrase"] != "")
         responder = found["judge"] if step else system
     elif found["beside"] and responder == "gemini":
         # Of the models whose texts others read, this one ran twice.
@@ -220,7 +225,7 @@ class Release:
     ) -> None:
         """One row of the audit; `affected` of the file's `rows`."""
         row = {"file": path, "finding": finding, "rows": rows, "affected": affected}
-        self.rows["audit"].append({**row, "detail": detail})
+        self.rows["audit"].append(row | {"detail": detail})
 
     def add(self, table: str, where: Place, **columns: object) -> None:
         """A row for each text of a place, from the first on."""
@@ -240,21 +245,25 @@ class Release:
         for path, where in self.places.items():
             if where.kind in ASKED:
                 continue
-            wanted, left_out, detail = len(self.asked[where.language]) * where.samples, "", None
+            n = wanted = len(self.asked[where.language]) * where.samples
             # A step of a translation that no BLEURT was computed for, where other steps have it.
             bare = where.cell not in scored and where.cell[:3] in in_chains
+            finding = "read"
+            detail = None
             if bare and where.kind in HELD and not where.condition:
-                left_out = "no true score"
+                finding = "left out: no true score"
             elif where.judge not in judges:
-                left_out = "judge not wanted"
-            values = [] if left_out else values_of(self.files[path], where.kind)
-            n = wanted if left_out else len(values)
-            # People rated the first texts only.
-            if n != wanted and where.kind != "human-mqm":
-                held = HELD.get(where.kind, "numbers")
-                left_out, detail = f"{held} are not texts", f"{n} {held} for {wanted} texts"
-            self.note(path, f"left out: {left_out}" if left_out else "read", n, n, detail)
-            if not left_out:
+                finding = "left out: judge not wanted"
+            else:
+                values = values_of(self.files[path], where.kind)
+                n = len(values)
+                # People rated the first texts only.
+                if n != wanted and where.kind != "human-mqm":
+                    held = HELD.get(where.kind, "numbers")
+                    finding = f"left out: {held} are not texts"
+                    detail = f"{n} {held} for {wanted} texts"
+            self.note(path, finding, n, n, detail)
+            if finding == "read":
                 yield path, where, values
 
     def read(self, judges: Collection[str]) -> None:
@@ -268,11 +277,10 @@ class Release:
         for path, where, values in self.held(judges):
             if where.kind == "text":
                 self.add("responses", where, text=values)
-                if where.language == COMMONGEN:
+                for matcher in MATCHERS if where.language == COMMONGEN else ():
                     asked = [concepts.split(", ") for concepts in self.asked[COMMONGEN]]
-                    for matcher in MATCHERS:
-                        covered = [*map(covers, values, asked, repeat(matcher))]
-                        self.add("truths", where, metric=f"coverage-{matcher}", score=covered)
+                    covered = map(covers, values, asked, repeat(matcher))
+                    self.add("truths", where, score=[*covered], metric=f"coverage-{matcher}")
             elif where.kind == "feedback":
                 task: Task = "coverage" if where.language == COMMONGEN else "mqm"
                 read = pd.DataFrame([vars(feedback.read(task, reply)) for reply in values])
@@ -287,14 +295,15 @@ class Release:
                     stored=[feedback.released(task, reply) for reply in values],
                 )
                 times[where] += 1
-                if echoes := sum(feedback.without_echo(reply) != reply for reply in values):
+                if echoes := sum(feedback.ECHO.match(reply) is not None for reply in values):
                     self.note(path, "instruction repeated", len(values), echoes)
             else:
                 scored[where.kind][where._replace(kind="")] = values
                 self.add("truths", where, metric=where.kind, score=values)
         for where in {w._replace(judge="") for w in self.places.values() if w.responder == HUMAN}:
             self.add("responses", where, text=self.asked[""])
-        raw, mapped = scored["bleurt"], scored["bleurt-mqm"]
+        raw = scored["bleurt"]
+        mapped = scored["bleurt-mqm"]
         if both := [where for where in mapped if where in raw]:
             scale = recovered(*(np.concatenate([of[at] for at in both]) for of in (raw, mapped)))
             for where in raw.keys() - mapped.keys():

@@ -63,7 +63,8 @@ def read(key: str, entry: Requests, source: Path | None) -> dict[str, pd.DataFra
         from selfpref.studies.xu.lab import draw  # noqa: PLC0415
 
         counts = entry.translations, entry.concepts, entry.sums
-        items, bare = draw(entry.seed, dict(zip(TASKS, counts, strict=True))), 0
+        items = draw(entry.seed, dict(zip(TASKS, counts, strict=True)))
+        bare = 0
     else:
         rows = [*_READERS[entry.reader](entry, source)]
         whole = [row for row in rows if row["task"] == "coverage" or row["reference"]]
