@@ -157,7 +157,8 @@ VERDICTS = (
     "results/battle_records_arena_gpt4_as_judger_0_499.csv",
     "results/battle_records_arena_gpt4_as_judger_500_2010.csv",
 )
-TEXTS = ["item_id", "responder", "text"]
+SP_ANSWERS = ["assistent_1_answer", "assistent_2_answer"]
+SP_RIGHT = ["assistent_1_is_correct", "assistent_2_is_correct"]
 SP_LABELS = ["A", "T", "B"]
 SP_FILES = re.compile(r"sp/(math|mbpp|mmlu)[^/]*/[^/]+/(.+)_(.+)_eval\.jsonl")
 MODELS = ["model_a", "model_b"]
@@ -355,8 +356,8 @@ def elobench(dataset: str, entry: Dataset, source: Path) -> Frames:
     row = judged.index
     battle = battles.loc[row + 2 * (row >= 1117) + (row >= 1533)].set_index(row)
     judged["item_id"] = battle["item_id"]
-    sides = (judged[["item_id", f"responder_{side}", f"answer_{side}"]] for side in "ab")
-    texts = pd.concat(side.set_axis(TEXTS, axis=1) for side in sides)
+    sides = {"responder": SIDES, "text": ["answer_a", "answer_b"]}
+    texts = pd.lreshape(judged, sides, dropna=False)
     same = judged[SIDES].eq(battle[SIDES]).all(axis=1).sum()
     found = {"both models are those of the battle": same}
     asked = dict(zip(judged["item_id"], judged["question"], strict=True))
@@ -400,19 +401,16 @@ def llm_sp(dataset: str, entry: Dataset, source: Path) -> Frames:
     sets = rows.groupby("set")["item_id"]
     drawn = {name for _, names in sets for name in sampled(names.unique(), entry.sample)}
     rows = rows[rows["item_id"].isin(drawn)].reset_index(drop=True)
+    sides = {"responder": SIDES, "text": SP_ANSWERS, "score": SP_RIGHT}
+    texts = pd.lreshape(rows, sides, dropna=False)[["item_id", *sides]]
     # Each answer stands in the files of all its opponents.
-    sides = (
-        rows[["item_id", side, f"assistent_{n}_answer", f"assistent_{n}_is_correct"]]
-        for n, side in enumerate(SIDES, start=1)
-    )
-    texts = pd.concat(side.set_axis([*TEXTS, "score"], axis=1) for side in sides)
-    texts = texts.drop_duplicates(TEXTS[:2])
+    texts = texts.drop_duplicates(["item_id", "responder"])
     correct = texts[texts["score"].eq(1) & texts["item_id"].str.contains("-mmlu/")]
     named_by = correct["text"].map(option).groupby(correct["item_id"]).agg(set)
     keys = {name: next(iter(found)) for name, found in named_by.items() if len(found) == 1}
     asked = rows.drop_duplicates("item_id")[["item_id", "problem"]].to_numpy()
     items = [item(name, name, [text], key=keys.get(name)) for name, text in asked]
-    mine, theirs = (rows[f"assistent_{n}_is_correct"] for n in (1, 2))
+    mine, theirs = (rows[right] for right in SP_RIGHT)
     better = np.select([mine > theirs, mine < theirs], ["a", "b"], TIE)
     votes = rows[["item_id", *SIDES]].assign(who=KEY, winner=better)
     verdicts = _verdicts(rows)
@@ -425,15 +423,18 @@ def llm_sp(dataset: str, entry: Dataset, source: Path) -> Frames:
 
 def _verdicts(rows: pd.DataFrame) -> pd.DataFrame:
     """The verdicts of both orders, the responses as they were read, with the shares [A, tie, B]."""
-    parts, same = [], rows["assistent_1_answer"].eq(rows["assistent_2_answer"])
+    made = rows[["item_id", *SIDES]].assign(
+        who=rows["responder_a"],
+        file=rows["set"] + "/" + rows["responder_a"],
+        same=rows[SP_ANSWERS[0]].eq(rows[SP_ANSWERS[1]]),
+    )
+    parts = []
     for order, sides in ((1, SIDES), (2, SIDES[::-1])):
+        part = made.assign(order=order, said=rows.get(f"game_{order}_output"))
         scores = rows[f"game_{order}_spb_score"].dropna()
-        part = rows[["item_id", *sides]].set_axis(["item_id", *SIDES], axis=1)
-        part = part.join(pd.DataFrame([*scores], scores.index, SP_LABELS, dtype=float))
-        said = rows.get(f"game_{order}_output")
-        parts.append(part.assign(who=rows["responder_a"], order=order, said=said, same=same))
+        shares = pd.DataFrame([*scores], scores.index, SP_LABELS, dtype=float)
+        parts.append(part.rename(columns=dict(zip(SIDES, sides, strict=True))).join(shares))
     found = pd.concat(parts, ignore_index=True)
-    found["file"] = found["item_id"].str.partition("/")[0] + "/" + found["who"]
     a, tie, b = (found[label] for label in SP_LABELS)
     likeliest = [a > np.maximum(b, tie), b > np.maximum(a, tie)]
     # Without any score nothing is chosen.
@@ -455,7 +456,7 @@ def _audit(study: str, file: str, verdicts: pd.DataFrame) -> pd.DataFrame:
             f"{name}: stored output is no label": said.notna() & ~label,
             f"{name}: stored label is not the likeliest": label & said.ne(likeliest),
         }
-    return audited(study, file, len(rows), {name: int(at.sum()) for name, at in found.items()})
+    return audited(study, file, len(rows), {name: at.sum() for name, at in found.items()})
 
 
 def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
@@ -493,9 +494,9 @@ def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
     if entry.languages:
         left_out["left out by `languages`"] = ~rows["language"].isin(entry.languages)
     rows["reason"] = np.select([*left_out.values()], [*left_out], "")
-    drawn = _dialogues(rows.query("reason == ''"), entry, judges)
-    out = rows["reason"].eq("") & ~rows["dialogue"].isin(drawn)
-    rows.loc[out, "reason"] = "left out by `sample`"
+    read = rows["reason"].eq("")
+    drawn = _dialogues(rows[read], entry, judges)
+    rows.loc[read & ~rows["dialogue"].isin(drawn), "reason"] = "left out by `sample`"
     responses: dict[tuple[str, str], str] = {}
     items, labels = {}, []
     told = {} if arena else _fastchat()
@@ -517,13 +518,14 @@ def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
 def _fastchat() -> dict[int, dict[str, Any]]:
     """By question of MT-Bench its category and, where judges read them, reference answers."""
     files = fetch(FASTCHAT)
-    references = dict(values(files[REFERENCES], "question_id", "choices"))
-    told = {}
-    for number, category in values(files[MT_QUESTIONS], "question_id", "category"):
-        told[number] = {"category": category}
-        if category in REFERRED and number in references:
-            told[number]["references"] = references[number][0]["turns"]
-    return told
+    answers = dict(values(files[REFERENCES], "question_id", "choices"))
+    return {
+        number: {
+            "category": category,
+            "references": answers[number][0]["turns"] if category in REFERRED else (),
+        }
+        for number, category in values(files[MT_QUESTIONS], "question_id", "category")
+    }
 
 
 def turns(conversation: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
@@ -541,10 +543,7 @@ def turns(conversation: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[st
 
 def _dialogues(rows: pd.DataFrame, entry: Dataset, judges: set[str]) -> set[str]:
     """So many dialogues, drawn by their names; where judges are named, as many of each."""
-    if entry.judges is None:
-        return {*sampled(rows["dialogue"].unique(), entry.sample)}
-    size, drawn = entry.sample and entry.sample // len(judges), set[str]()
-    for judge in judges:
-        theirs = rows.loc[rows[MODELS].eq(judge).any(axis=1), "dialogue"]
-        drawn.update(sampled(theirs.unique(), size))
-    return drawn
+    theirs = [rows[rows[MODELS].eq(judge).any(axis=1)] for judge in judges]
+    groups = theirs if entry.judges else [rows]
+    size = entry.sample and entry.sample // len(groups)
+    return {name for of in groups for name in sampled(of["dialogue"].unique(), size)}
