@@ -28,7 +28,7 @@ from selfpref.statistics import judged
 from selfpref.statistics.bias import CELLS
 from selfpref.statistics.bootstrap import bounded, fit, share_interval
 from selfpref.statistics.judged import SIDES
-from selfpref.studies.wataoka.pairs import Sets, each_judge, intervals
+from selfpref.studies.wataoka.pairs import KEY, Sets, each_judge, intervals
 from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
 from selfpref.tables.schemas import CORRECT
 
@@ -66,17 +66,16 @@ def bias(sets: Sets) -> pd.DataFrame:
         turns = own["disagrees"].astype(bool)
         agreed = data.equal_opportunity(own[~turns], judge, "orders agree")
         row = {f"{name}_agreed": agreed[name] for name in ("n", "few")}
-        row["n_pairs"] = len(own)
         row |= {f"eo_agreed{end}": agreed[f"eo{end}"] for end in ("", "_lo", "_hi")}
         row["margin_reversed"] = (own.loc[turns, "score"] - 0.5).abs().median()
-        row |= key | data.equal_opportunity(own, judge, "eo")
+        row |= key | data.equal_opportunity(own, judge, "eo") | {"n_pairs": len(own)}
         rows.append(row | intervals(("dp", "accuracy"), (dp, accuracy)))
     found = pd.DataFrame(rows, columns=BIAS)
     names = found["judge"].astype("str").str
     found["family"] = names.replace(r"-.*", "", regex=True)
     found["size"] = names.extract(r"-([\d.]+)b$", expand=False).astype(float)
-    rates = judged.position(sets).query("pairs == 'own'").set_index(["dataset", "judge"])
-    return found.join(rates[bounded("reversal_rate", "first_share")], on=["dataset", "judge"])
+    rates = judged.position(sets).query("pairs == 'own'")
+    return found.merge(rates[[*KEY, *bounded("reversal_rate", "first_share")]], "left")
 
 
 def by_case(sets: Sets) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
 from selfpref import tables
@@ -95,16 +94,12 @@ def _to_judge(
     mine = pairs[SIDES].eq(own).any(axis=1)
     if isinstance(which, str):
         return pairs[mine] if which == "own" else pairs
+    names = pairs["item_id"].str.cat(pairs[SIDES], "/")
     # Either order of a labelled pair is the same pair.
-    known = labels[[*KEY, *SIDES]].copy()
-    known[SIDES] = np.sort(known[SIDES])
-    labelled = pairs.merge(known.drop_duplicates())
-    others = labelled[~labelled[SIDES].eq(own).any(axis=1)]
-    drawn = []
-    for kind in (others, pairs[mine]):
-        names = kind[["item_id", *SIDES]].agg("/".join, axis=1)
-        drawn.append(kind[names.isin(sampled(names, which))])
-    return pd.concat(drawn)
+    known = (labels["item_id"].str.cat(labels[sides], "/") for sides in (SIDES, SIDES[::-1]))
+    others = names.isin(pd.concat(known)) & ~mine
+    drawn = (name for kind in (others, mine) for name in sampled(names[kind], which))
+    return pairs[names.isin([*drawn])]
 
 
 def _pairs(items: pd.DataFrame, labels: pd.DataFrame, written: pd.DataFrame) -> pd.DataFrame:
