@@ -45,8 +45,7 @@ EXCLUSIONS = [*KEY, "status", "n", "of", "share"]
 EXAMPLE = ["dataset", "item_id", "judge", "opponent", "score", "margin"]
 EXAMPLE += ["opponent_agrees_with_human", "length"]
 # Which pair shows the bias best: by these columns, in all but the first the smaller value.
-RANKED = ["opponent_agrees_with_human", "margin", "length"]
-RANKED += ["dataset", "item_id", "judge", "opponent"]
+RANKED = ["opponent_agrees_with_human", "margin", "length", *EXAMPLE[:4]]
 
 
 def each_judge(sets: Sets) -> Iterator[tuple[dict[str, object], Judged, str, pd.DataFrame]]:

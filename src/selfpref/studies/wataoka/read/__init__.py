@@ -479,28 +479,24 @@ def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
     rows = pd.DataFrame(list(open_set(source, wanted)))
     judges = judges_of(dataset, entry, rows[MODELS].stack())
     name = rows["question_id"].astype(str)
-    again = name.groupby(name).cumcount() * arena
-    rows["dialogue"] = name.where(again == 0, name + "-" + (again + 1).astype(str))
+    again = name.groupby(name).cumcount().add(1).astype(str)
+    rows["dialogue"] = name.mask(arena & again.ne("1"), name + "-" + again)
     one, other = (rows[side].map(turns) for side in ("conversation_a", "conversation_b"))
     rows["asked"], rows["said_a"], rows["said_b"] = one.str[0], one.str[1], other.str[1]
     length = rows["asked"].str.len()
     rows["last"] = length if arena else rows["turn"]
     vote = rows["winner"].isin(WINNERS) & rows["model_a"].ne(rows["model_b"])
     vote &= rows["last"].between(1, length) & rows["asked"].eq(other.str[0])
-    left_out = {
-        "left out: no vote on one dialogue with two models": ~vote,
-        "left out by `judges`": ~rows[MODELS].isin(judges).any(axis=1),
-    }
+    out = pd.DataFrame({"left out: no vote on one dialogue with two models": ~vote})
+    out["left out by `judges`"] = ~rows[MODELS].isin(judges).any(axis=1)
     if entry.languages:
-        left_out["left out by `languages`"] = ~rows["language"].isin(entry.languages)
-    rows["reason"] = np.select([*left_out.values()], [*left_out], "")
-    read = rows["reason"].eq("")
-    drawn = _dialogues(rows[read], entry, judges)
-    rows.loc[read & ~rows["dialogue"].isin(drawn), "reason"] = "left out by `sample`"
+        out["left out by `languages`"] = ~rows["language"].isin(entry.languages)
+    drawn = _dialogues(rows[~out.any(axis=1)], entry, judges)
+    out["left out by `sample`"] = ~rows["dialogue"].isin(drawn)
     responses: dict[tuple[str, str], str] = {}
     items, labels = {}, []
     told = {} if arena else _fastchat()
-    for row in rows.query("reason == ''").itertuples():
+    for row in rows[~out.any(axis=1)].itertuples():
         cluster = hashed(row.asked[0]) if arena else row.dialogue
         more = told.get(row.question_id, {}) | {"cluster": f"{dataset}/{cluster}"}
         for turn in range(1, row.last + 1):
@@ -510,7 +506,7 @@ def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
             responses.setdefault((name, row.model_b), row.said_b[turn - 1])
         labels.append((name, row.model_a, row.model_b, row.judge, WINNERS[row.winner]))
     texts = ((*key, text) for key, text in responses.items())
-    counts = rows["reason"].value_counts().drop("", errors="ignore")
+    counts = out[out.any(axis=1)].idxmax(axis=1).value_counts()
     made = tables_of(items.values(), texts, labels)
     return made | {"audit": audited(entry.study, dataset, len(rows), counts.to_dict())}
 
