@@ -48,14 +48,11 @@ MEASURES = {
     "regression_scaled": "own term, linear",
     "latent_quality": "own term, latent",
 }
-THIRD = "third judge, both wrong"
-SAID, MARKED = "answer on pairs", "answer on marks"
 NAMES = ("ada", "bea", "cyd", "dot")
 WORTH = (0.8, 0.3, 0.0, -0.6)
 # Of each judge in turn, and of people: scale, pull of the first place, tie width.
 READERS = ((1.0, 0.3, 0.2), (1.3, -0.3, 0.2), (0.8, 0.2, 0.3), (0.6, 0.5, 0.2))
 PEOPLE = (0.7, 0.0, 0.2)
-MARK, POINTS, NOISE = 5.0, 1.5, 1.0
 
 
 @dataclass(frozen=True)
@@ -171,9 +168,9 @@ class World:
         for judge, writer in product(self.judges, self.judges):
             rows = pd.DataFrame({"item": range(QUESTIONS), "judge": judge, "responder": writer})
             text, true = (rows["item"], rows["responder"]), self.true.get(judge, NOTHING)
-            noise = self.rng.normal(size=QUESTIONS) * NOISE / true.scale
+            noise = self.rng.normal(size=QUESTIONS) / true.scale
             quality, likes = self.seen(judge, *text)
-            score = np.clip(MARK + POINTS * quality + likes + true.kind + noise, 0, 10)
+            score = np.clip(5 + 1.5 * quality + likes + true.kind + noise, 0, 10)
             key = (self.seen("", *text)[0] > 0).astype(float)
             frames.append(rows.assign(score=score, key=key, cluster=rows["item"], task=""))
         return pd.concat(frames, ignore_index=True)
@@ -190,8 +187,9 @@ def cell(row: Mapping[str, float | None]) -> str:
 def verdict(card: Mapping[str, Any], taste: float) -> str:
     """What a judge's card says, with any bound as x, and whether that is wrong."""
     said, favours = re.sub(r"[\d.]+ [a-z ]+,", "x,", card["answer"]), card["favours_itself"]
-    wrong = "wrong alarm" if favours and not taste else "miss" if taste and not favours else ""
-    return f"**{said}: {wrong}**" if wrong else said
+    if bool(favours) == bool(taste):
+        return said
+    return f"**{said}: {'miss' if taste else 'wrong alarm'}**"
 
 
 def row(
@@ -214,10 +212,10 @@ def row(
     return {
         "the judge's property": one.name,
         **{name: cell(card[key]) for key, name in MEASURES.items()},
-        THIRD: cell(mark["third_judge"][0]),
+        "third judge, both wrong": cell(mark["third_judge"][0]),
         # A judge of marks that repeats its own mistakes is not told from one that likes its own.
-        SAID: verdict(card, one.taste),
-        MARKED: verdict(mark, one.taste),
+        "answer on pairs": verdict(card, one.taste),
+        "answer on marks": verdict(mark, one.taste),
     }
 
 

@@ -90,8 +90,8 @@ def paper_signs(published: pd.DataFrame) -> pd.DataFrame:
 
     The sign is 1, 0 (close to 0) or -1; the values are printed only as a picture.
     """
-    rows = published.query("item == 'fig1b_sign'")
-    return rows[["judge", "value"]].rename(columns={"value": "sign"}).reset_index(drop=True)
+    rows = published.query("item == 'fig1b_sign'")[["judge", "value"]]
+    return rows.set_axis(["judge", "sign"], axis=1).reset_index(drop=True)
 
 
 def agreement(data: Judged) -> pd.DataFrame:
@@ -190,8 +190,6 @@ def _without_self(totals: Floats, printed: float) -> Floats:
     return np.stack([rate, alike, expected, expected / printed], axis=-1)
 
 
-# The row of the judges that write, in `oracle_agreement`.
-MEAN = "mean of families"
 MARKS = ("measured", "planted", "oracle_rule")
 PLANTED = ["dataset", "judge", "seed", "beta", *bounded(*MARKS), "n"]
 RECOVERY = ["quantity", "r", "lo", "hi", "n", "seeds"]
@@ -292,7 +290,8 @@ def oracle_agreement(sets: Sets) -> pd.DataFrame:
                 (mean,) = data.bootstrap.of_sums(
                     sums, lambda totals: ratio(totals).mean(axis=-1, keepdims=True), *names
                 )
-                table.loc[len(table)] = MEAN, *mean[:3], int(sums[..., 1].sum()), True
+                n = int(sums[..., 1].sum())
+                table.loc[len(table)] = "mean of families", *mean[:3], n, True
             table.columns = ["judge", *bounded("agreement"), "n", "writes"]
             found.append(table.assign(dataset=data.name, prompts=prompts))
     return stacked(found, AGREEMENT)

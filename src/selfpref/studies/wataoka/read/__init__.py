@@ -142,13 +142,11 @@ JUDGE = "gpt-4"
 MT_VOTES = "data/snapshots/mtbench/human.jsonl"
 MT_VERDICTS = "data/snapshots/mtbench/gpt4_pair.jsonl"
 MT_QUESTIONS = "fastchat/llm_judge/data/mt_bench/question.jsonl"
-MT_ANSWERS = "fastchat/llm_judge/data/mt_bench/model_answer/"
 # The release's spelling of each responder; judges and responders of one family share a name.
 NAMES = {"gpt4": "gpt-4", "gpt35": "gpt-3.5-turbo", "claude": "claude-1"}
 NAMES |= {"vicuna-13b": "vicuna-13b", "bard": "bard"}
 # In the released repository, as `vicuna80.csv` lists its files.
-VICUNA_QUESTIONS = "data/vicuna80/prompts/vicuna_questions.jsonl"
-VICUNA_ANSWERS = "data/vicuna80/generations/answer_{}.jsonl"
+VICUNA = "data/vicuna80/"
 RATINGS = re.compile(r"data/vicuna80/ratings-(.+)/answer_(.+)-vs-answer_(.+)-\1-reviewer.*")
 # Which answer a row's score prefers.
 VICUNA_WINNERS = {1: "a", 2: "b", 3: TIE}
@@ -282,7 +280,7 @@ def mt_bench(dataset: str, entry: Dataset, source: Path) -> Frames:
     responses = [
         (f"{dataset}/{number}/{turn}", model, text)
         for path, local in files.items()
-        if path.startswith(MT_ANSWERS)
+        if "/model_answer/" in path
         for number, model, choices in values(local, "question_id", "model_id", "choices")
         for turn, text in enumerate(choices[0]["turns"], start=1)
     ]
@@ -316,13 +314,15 @@ def vicuna80(dataset: str, entry: Dataset, source: Path) -> Frames:
     items = [
         item(f"{dataset}/{number}", f"{dataset}/{number}", [text], category=category)
         for number, category, text in values(
-            files[VICUNA_QUESTIONS], "question_id", "category", "text"
+            files[f"{VICUNA}prompts/vicuna_questions.jsonl"], "question_id", "category", "text"
         )
     ]
     responses = [
         (f"{dataset}/{number}", name, text)
         for spelt, name in NAMES.items()
-        for number, text in values(files[VICUNA_ANSWERS.format(spelt)], "question_id", "text")
+        for number, text in values(
+            files[f"{VICUNA}generations/answer_{spelt}.jsonl"], "question_id", "text"
+        )
     ]
     rated = [
         (f"{dataset}/{number}", *pair, judge, VICUNA_WINNERS[score])
