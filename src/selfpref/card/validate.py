@@ -249,4 +249,4 @@ def like(path: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     verdicts = judged[[*WHO, "judge", "order"]].drop_duplicates(ignore_index=True)
     votes = voted.fillna({"annotator": "human"})[[*WHO, "annotator"]]
     votes = votes.drop_duplicates(ignore_index=True)
-    return verdicts, votes, [own[0], *(judge for judge in judges if judge != own[0])]
+    return verdicts, votes, [*dict.fromkeys([own[0], *judges])]
