@@ -160,10 +160,10 @@ def without_self(sets: Sets, paper: pd.DataFrame) -> pd.DataFrame:
         paper's EO, whose counts are taken as they are), each with bounds; `n` (decided votes of
         Arena) and `n_two_votes` (pairs). No rows without Arena or the paper's counts.
     """
-    printed, rows = paper.query("judge == 'gpt-4'")["eo"], []
+    rows, printed = [], paper.query("judge == 'gpt-4'")["eo"]
     # Arena's votes are many, but single.
-    arenas = [data for data in sets if data.name == "arena" and len(printed)]
-    for arena, data in product(arenas, sets):
+    arenas = [data for data in sets if data.name == "arena"]
+    for arena, data, eo in product(arenas, sets, printed):
         single = arena.votes("gpt-4").query("vote != 0.5")
         pairs = vote_cells(data.votes("gpt-4"), ["item_id", "opponent"], "drop")
         if data is arena or pairs.empty:
@@ -173,7 +173,7 @@ def without_self(sets: Sets, paper: pd.DataFrame) -> pd.DataFrame:
         items = pd.concat([one.tables["items"] for one in (arena, data)]).set_index("item_id")
         values = both[["vote", "decided", *CELLS]].fillna(0)
         clusters = both["item_id"].map(items["cluster"])
-        statistics = partial(_without_self, printed=float(printed.iloc[0]))
+        statistics = partial(_without_self, printed=eo)
         found = data.bootstrap.estimates(values, clusters, statistics, "without self")
         row = {"votes_of": data.name, "n": len(single), "n_two_votes": len(pairs)}
         rows.append(row | intervals(VALUES, found))

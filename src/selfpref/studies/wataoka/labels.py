@@ -54,10 +54,9 @@ def label(params: Params, dataset: str) -> Frames:
     ids = {*items["item_id"].str.removeprefix(f"{dataset}/")}
     for column, there in {"item": ids, "responder_a": names, "responder_b": names}.items():
         reason = f"{column} {{{column}}} is not in wataoka.datasets.{dataset}, which has {{some}}"
-        some = ", ".join(sorted(there)[:5])
-        refuse(rows, ~rows[column].isin(there), reason, some=some)
-    labels = tables_of(rows, dataset, STUDY.name)["labels"]
-    return {"labels": labels, "truths": tables.empty("truths")}
+        refuse(rows, ~rows[column].isin(there), reason, some=", ".join(sorted(there)[:5]))
+    made = tables_of(rows, dataset, STUDY.name)
+    return {"labels": made["labels"], "truths": tables.empty("truths")}
 
 
 def _by_key(items: pd.DataFrame, written: pd.DataFrame, released: pd.DataFrame) -> Frames:

@@ -60,11 +60,10 @@ def intervals(names: Iterable[str], found: Iterable[Interval]) -> dict[str, floa
     return dict(zip(bounded(*names), ends, strict=True))
 
 
-def stacked(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+def stacked(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
     """Parts of a frame below each other; without any, its columns."""
-    if not parts:
-        return pd.DataFrame(columns=[*columns])
-    return pd.concat([*parts], ignore_index=True)[[*columns]]
+    whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return whole[columns]
 
 
 def of_responders(pairs: pd.DataFrame, value: str) -> pd.DataFrame:

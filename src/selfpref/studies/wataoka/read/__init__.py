@@ -163,7 +163,6 @@ MODELS = ["model_a", "model_b"]
 COLUMNS = ("question_id", *MODELS, "winner", "judge", "turn", "conversation_a", "conversation_b")
 FASTCHAT = Path(__file__).with_name("mt-bench-references.csv")
 REFERENCES = "fastchat/llm_judge/data/mt_bench/reference_answer/gpt-4.jsonl"
-REFERRED = ("math", "reasoning", "coding")
 
 
 def values(path: Path, *keys: str) -> Iterator[tuple[Any, ...]]:
@@ -515,13 +514,12 @@ def _fastchat() -> dict[int, dict[str, Any]]:
     """By question of MT-Bench its category and, where judges read them, reference answers."""
     files = fetch(FASTCHAT)
     answers = dict(values(files[REFERENCES], "question_id", "choices"))
-    return {
-        number: {
-            "category": category,
-            "references": answers[number][0]["turns"] if category in REFERRED else (),
-        }
-        for number, category in values(files[MT_QUESTIONS], "question_id", "category")
-    }
+    told = {}
+    for number, category in values(files[MT_QUESTIONS], "question_id", "category"):
+        read = category in ("math", "reasoning", "coding")
+        turns = answers[number][0]["turns"] if read else ()
+        told[number] = {"category": category, "references": turns}
+    return told
 
 
 def turns(conversation: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
