@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from json import dumps
 from operator import methodcaller
@@ -185,11 +186,8 @@ def measure(
         write_text(json, f"{dumps(found.to_dict(), indent=1, ensure_ascii=False)}\n")
     if html:
         write_text(html, words.html(found))
-    try:
-        print(words.brief_text(**words.parts(found.numbers)) if brief else found, flush=True)
-    except BrokenPipeError:
-        # `| head -1` has read what it wants; at its end Python would try to write the rest.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(BrokenPipeError):
+        print(words.brief_text(**words.parts(found.numbers)) if brief else found)
     return int(bool(fail_on) and any(answer.favours for answer in found.answers.values()))
 
 
@@ -233,8 +231,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input ends in one or two lines and the status 1."""
     processes.settle()
     arguments = vars(PARSER.parse_args(argv))
+    # What the shell says of a command that was ended by a closed pipe.
+    status = 141
     try:
-        return arguments.pop("call")(**arguments) or 0
+        status = arguments.pop("call")(**arguments) or 0
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # `| head -1` has read what it wants; at its end Python would try to write the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return status
     except SelfprefError as error:
         told = str(error)
     except ModuleNotFoundError as error:

@@ -181,7 +181,7 @@ def of_rows(
     told = "item {item}, as all of the votes, is not among the judgments; give both the same ids"
     refuse(votes, strange & strange.all(), told)
     whole = pd.concat([rows, votes], ignore_index=True)
-    names = bias.names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
+    names = bias.names_of(*(whole[column].dropna() for column in (*PAIR, "judge")))
     unmatched = {given: _nearly(given, names) for given in alias if given not in names}
     whole = renamed(whole, alias)
     made = tables_of(whole, STREAM, STUDY)
@@ -217,8 +217,8 @@ def of_rows(
 
 def of_tables(made: Frames, resamples: int | None = None) -> Judged:
     """The tables of a file as the studies read them, with so many resamples."""
-    many = len(made["verdicts"]) >= MANY
-    count = resamples or (min(RESAMPLES, FEWER) if many else RESAMPLES)
+    count = FEWER if len(made["verdicts"]) >= MANY else RESAMPLES
+    count = resamples or min(RESAMPLES, count)
     settings = Settings(bootstrap=ClusterBootstrap(count, seed=SEED))
     return Judged(STREAM, made, settings)
 

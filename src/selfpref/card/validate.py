@@ -48,14 +48,11 @@ MEASURES = {
     "regression_scaled": "own term, linear",
     "latent_quality": "own term, latent",
 }
-THIRD = "third judge, both wrong"
-SAID, MARKED = "answer on pairs", "answer on marks"
 NAMES = ("ada", "bea", "cyd", "dot")
 WORTH = (0.8, 0.3, 0.0, -0.6)
 # Of each judge in turn, and of people: scale, pull of the first place, tie width.
 READERS = ((1.0, 0.3, 0.2), (1.3, -0.3, 0.2), (0.8, 0.2, 0.3), (0.6, 0.5, 0.2))
 PEOPLE = (0.7, 0.0, 0.2)
-MARK, POINTS, NOISE = 5.0, 1.5, 1.0
 
 
 @dataclass(frozen=True)
@@ -127,17 +124,19 @@ class World:
         self.judges, self.true = list(judges), {judges[0]: one}
         self.texts: dict[object, Floats] = defaultdict(lambda: self.rng.normal(size=2))
 
-    def text(self, items: Iterable[object], writers: Iterable[str]) -> Floats:
-        """What is particular to each text, u and its length in standard deviations, `[rows, 2]`."""
-        return np.array([self.texts[key] for key in zip(items, writers, strict=True)])
+    def seen(self, judge: str, items: pd.Series, writers: pd.Series) -> tuple[Floats, Floats]:
+        """What a reader answers by; an empty name is people.
 
-    def seen(self, judge: str, items: pd.Series, writers: pd.Series) -> Floats:
-        """What a reader answers by: quality in its own eyes, `[rows]`; an empty name is people."""
-        worth: Floats = writers.map(self.worth).fillna(0.0).to_numpy(dtype=float)
-        special, true = self.text(items, writers)[:, 0], self.true.get(judge, NOTHING)
+        Returns:
+            Quality in its own eyes, and what it likes a text for besides, `[rows]` each.
+        """
+        drawn = [self.texts[key] for key in zip(items, writers, strict=True)]
+        special, length = np.reshape(drawn, (-1, 2)).T
+        true, own = self.true.get(judge, NOTHING), writers.eq(judge).to_numpy(float)
         if true.mistakes:
-            special = np.where(writers.eq(judge), np.maximum(special, 0.0), special)
-        return worth + (1 - true.writer) * special
+            special = np.where(own, np.maximum(special, 0.0), special)
+        worth = writers.map(self.worth).fillna(0.0).to_numpy(float)
+        return worth + (1 - true.writer) * special, true.taste * own + true.length * (length + own)
 
     def answers(self, judge: str, rows: pd.DataFrame) -> pd.Series:
         """`a`, `tie` or `b` of one reader; an empty name is people.
@@ -148,13 +147,9 @@ class World:
         """
         reader = READERS[self.judges.index(judge) % len(READERS)] if judge else PEOPLE
         (scale, pull, width), true = reader, self.true.get(judge, NOTHING)
-        sides = [(rows["item"], rows[side]) for side in PAIR]
-        a, b = (self.seen(judge, *side) for side in sides)
-        own = sides[0][1].eq(judge).to_numpy(float) - sides[1][1].eq(judge)
-        longer = self.text(*sides[0])[:, 1] - self.text(*sides[1])[:, 1]
+        (a, likes_a), (b, likes_b) = (self.seen(judge, rows["item"], rows[side]) for side in PAIR)
         place = rows["order"].map({"ab": 1.0, "ba": -1.0}).fillna(0.0) if "order" in rows else 0.0
-        x = true.scale * scale * (a - b) + (pull + true.pull) * place
-        x = x + true.taste * own + true.length * (longer + own)
+        x = true.scale * scale * (a - b) + (pull + true.pull) * place + likes_a - likes_b
         draw = self.rng.random(len(rows))
         said = np.select([draw < expit(x - width), draw < expit(x + width)], ["a", "tie"], "b")
         return pd.Series(said, index=rows.index)
@@ -173,13 +168,11 @@ class World:
         for judge, writer in product(self.judges, self.judges):
             rows = pd.DataFrame({"item": range(QUESTIONS), "judge": judge, "responder": writer})
             text, true = (rows["item"], rows["responder"]), self.true.get(judge, NOTHING)
-            noise = self.rng.normal(size=QUESTIONS) * NOISE / true.scale
-            score = MARK + POINTS * self.seen(judge, *text) + noise
-            score += true.kind + true.taste * (judge == writer)
-            score += true.length * (self.text(*text)[:, 1] + (writer == self.judges[0]))
-            key = (self.seen("", *text) > 0).astype(float)
-            rows = rows.assign(score=np.clip(score, 0, 10), key=key, cluster=rows["item"], task="")
-            frames.append(rows)
+            noise = self.rng.normal(size=QUESTIONS) / true.scale
+            quality, likes = self.seen(judge, *text)
+            score = np.clip(5 + 1.5 * quality + likes + true.kind + noise, 0, 10)
+            key = (self.seen("", *text)[0] > 0).astype(float)
+            frames.append(rows.assign(score=score, key=key, cluster=rows["item"], task=""))
         return pd.concat(frames, ignore_index=True)
 
 
@@ -194,8 +187,9 @@ def cell(row: Mapping[str, float | None]) -> str:
 def verdict(card: Mapping[str, Any], taste: float) -> str:
     """What a judge's card says, with any bound as x, and whether that is wrong."""
     said, favours = re.sub(r"[\d.]+ [a-z ]+,", "x,", card["answer"]), card["favours_itself"]
-    wrong = "wrong alarm" if favours and not taste else "miss" if taste and not favours else ""
-    return f"**{said}: {wrong}**" if wrong else said
+    if bool(favours) == bool(taste):
+        return said
+    return f"**{said}: {'miss' if taste else 'wrong alarm'}**"
 
 
 def row(
@@ -210,7 +204,8 @@ def row(
         one: The property.
     """
     world = World(names_of(*(verdicts[side] for side in PAIR)), judges, one)
-    judge, (said, voted) = judges[0], world.filled(verdicts, votes)
+    judge = judges[0]
+    said, voted = world.filled(verdicts, votes)
     found = measure(said, judge=judge, votes=voted, resamples=RESAMPLES)
     bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
     marked = marks.measure(world.marks(), "marks", judge, bootstrap)
@@ -218,10 +213,10 @@ def row(
     return {
         "the judge's property": one.name,
         **{name: cell(card[key]) for key, name in MEASURES.items()},
-        THIRD: cell(mark["third_judge"][0]),
+        "third judge, both wrong": cell(mark["third_judge"][0]),
         # A judge of marks that repeats its own mistakes is not told from one that likes its own.
-        SAID: verdict(card, one.taste),
-        MARKED: verdict(mark, one.taste),
+        "answer on pairs": verdict(card, one.taste),
+        "answer on marks": verdict(mark, one.taste),
     }
 
 
@@ -255,4 +250,4 @@ def like(path: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     verdicts = judged[[*WHO, "judge", "order"]].drop_duplicates(ignore_index=True)
     votes = voted.fillna({"annotator": "human"})[[*WHO, "annotator"]]
     votes = votes.drop_duplicates(ignore_index=True)
-    return verdicts, votes, [own[0], *(judge for judge in judges if judge != own[0])]
+    return verdicts, votes, [*dict.fromkeys([own[0], *judges])]

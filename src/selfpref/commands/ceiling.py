@@ -9,7 +9,6 @@ their limits. Pinned sets that are not read yet have the size and mean lengths o
 of the releases' own copies, and of the Arena as published (arXiv 2309.11998, Table 1).
 """
 
-import json
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import product
@@ -24,6 +23,7 @@ from selfpref.models import VERDICT_TOKENS
 from selfpref.models.calls import responder
 from selfpref.params import Hosted, Params, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
+from selfpref.statistics.bias import PAIR, oriented_votes
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index
 from selfpref.studies.xu.items import CATEGORIES
 
@@ -129,14 +129,13 @@ def _foreseen(entry: Any) -> tuple[pd.DataFrame, pd.DataFrame] | None:
     if (size := sizes.get(Path(entry.source).stem)) is None:
         return None
     wanted = (getattr(entry, limit, None) for limit in ("articles", "first", "sample"))
-    places = range(min([size["items"], *filter(None, wanted)]))
-    asked = [{"role": "user", "content": "x" * size["prompt bytes"]}]
-    items = pd.DataFrame({"item_id": map(str, places), "category": size["category"]})
-    items["metadata"] = [json.dumps({"index": place}) for place in places]
-    items["cluster"], items["messages"] = items["item_id"], [asked] * len(places)
-    wrote = pd.DataFrame({"responder": [f"of the set {n}" for n in range(size["responders"])]})
+    names = [*map(str, range(min([size["items"], *filter(None, wanted)])))]
+    items = pd.DataFrame({"item_id": names, "cluster": names, "category": size["category"]})
+    items["metadata"] = '{"index": ' + items["item_id"] + "}"
+    items["messages"] = [[{"content": "x" * size["prompt bytes"]}]] * len(names)
+    wrote = pd.DataFrame({"responder": range(size["responders"])})
     wrote["text"] = "x" * size["response bytes"]
-    return items, items[["item_id"]].merge(wrote, how="cross")
+    return items, items[["item_id"]].merge(wrote, "cross")
 
 
 def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
@@ -154,7 +153,8 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
         if (foreseen := _foreseen(section.datasets[dataset])) is None:
             return None
         items, there = foreseen
-    writers, tokens = set(), [*map(_tokens, there["text"])]
+    writers = set()
+    tokens = [*map(_tokens, there["text"])]
     for key, use in (section.refine if study == "xu" else section.respond).items():
         if dataset in _sets(params, study, use):
             writers |= {responder(params, name) for name in params.names(key)}
@@ -162,12 +162,9 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
     wrote = there.groupby("item_id")["responder"].agg(set).to_dict()
     items["wrote"] = [writers | wrote.get(item, set()) for item in items["item_id"]]
     items["n"] = items["wrote"].map(len)
-    try:
-        labels = read("labels")
-    except SelfprefError:
-        labels = tables.empty("labels")
-    pairs = labels[["responder_a", "responder_b"]].to_numpy()
-    voted = labels.assign(pair=[*map(frozenset, pairs)]).groupby("item_id")["pair"].nunique()
+    voteless = foreseen or study != "wataoka"
+    votes = oriented_votes(tables.empty("labels") if voteless else read("labels"))
+    voted = votes.drop_duplicates(PAIR)["item_id"].value_counts()
     items["voted"] = items["item_id"].map(voted).fillna(0).astype(int)
     items["asked"] = [sum(_tokens(one["content"]) for one in said) for said in items["messages"]]
     long = sum(tokens) / max(len(tokens), 1)
@@ -195,9 +192,11 @@ def bounds(params: Params) -> pd.DataFrame:
         nothing is asked.
     """
     params = params.model_copy(update={"models": params.models | params.every_model()})
-    read, rows = cache(partial(_read, params)), []
+    read = cache(partial(_read, params))
+    rows = []
     for study, task, key, use, model in _stages(params):
-        entry, counts = params.models[model], pd.Series(0, COUNTS)
+        entry = params.models[model]
+        counts = pd.Series(0, COUNTS)
         thought = entry.reasoning_tokens if isinstance(entry, Hosted) and entry.reasons else 0
         found = {dataset: read(study, dataset) for dataset in _sets(params, study, use)}
         unread = [

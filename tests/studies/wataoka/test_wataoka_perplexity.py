@@ -29,7 +29,7 @@ def test_a_is_drawn_whoever_judges():
     votes, more = [(n, "a", "b", "tie") for n in range(200)], {"human_ties": "half"}
     data = data_set("set", votes, verdicts, more, perplexities=scores, truths=truths)
     found = entering(data).round(9).set_index(["pairs", "judge"])
-    found = found[["x", "judge_wins", "human_wins", "q"]]
+    found = found[["x", "decision", "human", "q"]]
     turned = found.loc[("all", "b"), "x"]
     assert turned.tolist() == found.loc[("all", "c"), "x"].tolist()
     assert 60 < turned.gt(0).sum() < 140
@@ -113,7 +113,7 @@ def test_the_bins_of_fig_3_are_those_of_the_readers():
     own = entering(data, OUTSIDE).query("pairs == 'own'")
     one = rates.query("pairs == 'own' and bin == 2").iloc[0]
     mine = own[own["x"].ge(one["left"]) & own["x"].lt(one["right"])]
-    assert (one["n"], one["win_rate"]) == (len(mine), pytest.approx(mine["judge_wins"].mean()))
+    assert (one["n"], one["win_rate"]) == (len(mine), pytest.approx(mine["decision"].mean()))
 
 
 def test_slopes_of_judge_people_and_their_difference():
@@ -121,11 +121,11 @@ def test_slopes_of_judge_people_and_their_difference():
     table = perplexity.slopes([data]).set_index(["pairs", "who"])
     for pairs, part in entering(data).groupby("pairs", observed=True):
         found, x = table.loc[pairs], part["x"]
-        for who in ("judge", "human"):
-            wanted = np.polyfit(x, part[f"{who}_wins"], 1)[0]
+        for who, column in {"judge": "decision", "human": "human"}.items():
+            wanted = np.polyfit(x, part[column], 1)[0]
             assert found.loc[who, "slope"] == pytest.approx(wanted)
         design = np.column_stack([np.ones(len(x)), x, part["q"]])
-        held = np.linalg.lstsq(design, part["judge_wins"], rcond=None)[0][1]
+        held = np.linalg.lstsq(design, part["decision"], rcond=None)[0][1]
         assert found.loc["judge", "controlled"] == pytest.approx(held)
         gap = found.loc["judge", "slope"] - found.loc["human", "slope"]
         assert found.loc["judge - human", "slope"] == pytest.approx(gap)

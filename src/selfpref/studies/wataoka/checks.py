@@ -82,7 +82,7 @@ def paper_bias(published: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataF
         row |= eo.columns("eo") | dp.columns("dp")
         row |= {"eo_printed": printed["fig1b", judge], "dp_printed": printed["table2", judge]}
         rows.append(row)
-    return bias.whole_counts(pd.DataFrame(rows))
+    return pd.DataFrame(rows)
 
 
 def paper_signs(published: pd.DataFrame) -> pd.DataFrame:
@@ -90,8 +90,8 @@ def paper_signs(published: pd.DataFrame) -> pd.DataFrame:
 
     The sign is 1, 0 (close to 0) or -1; the values are printed only as a picture.
     """
-    rows = published.query("item == 'fig1b_sign'")
-    return rows[["judge", "value"]].rename(columns={"value": "sign"}).reset_index(drop=True)
+    rows = published.query("item == 'fig1b_sign'")[["judge", "value"]]
+    return rows.set_axis(["judge", "sign"], axis=1).reset_index(drop=True)
 
 
 def agreement(data: Judged) -> pd.DataFrame:
@@ -160,10 +160,11 @@ def without_self(sets: Sets, paper: pd.DataFrame) -> pd.DataFrame:
         paper's EO, whose counts are taken as they are), each with bounds; `n` (decided votes of
         Arena) and `n_two_votes` (pairs). No rows without Arena or the paper's counts.
     """
-    printed, rows = paper.query("judge == 'gpt-4'")["eo"], []
+    rows = []
+    printed = paper.query("judge == 'gpt-4'")["eo"]
     # Arena's votes are many, but single.
-    arenas = [data for data in sets if data.name == "arena" and len(printed)]
-    for arena, data in product(arenas, sets):
+    arenas = [data for data in sets if data.name == "arena"]
+    for arena, data, eo in product(arenas, sets, printed):
         single = arena.votes("gpt-4").query("vote != 0.5")
         pairs = vote_cells(data.votes("gpt-4"), ["item_id", "opponent"], "drop")
         if data is arena or pairs.empty:
@@ -173,7 +174,7 @@ def without_self(sets: Sets, paper: pd.DataFrame) -> pd.DataFrame:
         items = pd.concat([one.tables["items"] for one in (arena, data)]).set_index("item_id")
         values = both[["vote", "decided", *CELLS]].fillna(0)
         clusters = both["item_id"].map(items["cluster"])
-        statistics = partial(_without_self, printed=float(printed.iloc[0]))
+        statistics = partial(_without_self, printed=eo)
         found = data.bootstrap.estimates(values, clusters, statistics, "without self")
         row = {"votes_of": data.name, "n": len(single), "n_two_votes": len(pairs)}
         rows.append(row | intervals(VALUES, found))
@@ -182,16 +183,15 @@ def without_self(sets: Sets, paper: pd.DataFrame) -> pd.DataFrame:
 
 def _without_self(totals: Floats, printed: float) -> Floats:
     """`VALUES` from sums of votes for GPT-4, of votes and of cells: `[..., 6]` to `[..., 4]`."""
-    rate, (tp, fn, fp, tn) = ratio(totals[..., :2]), np.moveaxis(totals[..., 2:], -1, 0)
-    pairs = tp + fn + fp + tn
-    there = divided(tp + fn, pairs)
-    alike = 1 - divided(divided(fn + fp, pairs), 2 * there * (1 - there))
+    rate = ratio(totals[..., :2])
+    cells = totals[..., 2:]
+    there = ratio(bias.some_of(cells, "tp", "fn"))
+    differ = ratio(bias.some_of(cells, "fn", "fp"))
+    alike = 1 - divided(differ, 2 * there * (1 - there))
     expected = (2 * rate - 1) * (1 - alike)
     return np.stack([rate, alike, expected, expected / printed], axis=-1)
 
 
-# The row of the judges that write, in `oracle_agreement`.
-MEAN = "mean of families"
 MARKS = ("measured", "planted", "oracle_rule")
 PLANTED = ["dataset", "judge", "seed", "beta", *bounded(*MARKS), "n"]
 RECOVERY = ["quantity", "r", "lo", "hi", "n", "seeds"]
@@ -243,17 +243,15 @@ def recovery(sets: Sets) -> pd.DataFrame:
         `quantity, r, lo, hi, n` (judges with an injected bonus and a bias), `seeds`; no rows with
         fewer than three such judges.
     """
-    blocks, clusters, bonus, seeds = [], [], [], set()
+    found = []
     for _, data, judge, _ in each_judge(sets):
         cells, prompts = rule_cells(data, judge)
         # Without both human outcomes a judge has no bias to correlate.
         if judge in data.betas and not np.isnan(bias.equal_opportunity(cells.sum(axis=0))).any():
-            blocks.append(cells)
-            clusters.append(prompts)
-            bonus.append(float(data.betas[judge]))
-            seeds.add(data.name)
-    if len(blocks) < 3:
+            found.append((cells, prompts, data.betas[judge], data.name))
+    if len(found) < 3:
         return pd.DataFrame(columns=RECOVERY)
+    blocks, clusters, bonus, seeds = zip(*found, strict=True)
     # The cells of each judge in their place among all: [pairs, marks, judges, 4].
     places = np.eye(len(blocks))[:, :, None]
     placed = [cells[:, :, None] * place for cells, place in zip(blocks, places, strict=True)]
@@ -264,10 +262,10 @@ def recovery(sets: Sets) -> pd.DataFrame:
         return np.stack([pearson(measured, other) for other in against], axis=-1)
 
     rows = np.concatenate(placed), pd.concat(clusters)
-    found = sets[0].settings.bootstrap.estimates(*rows, correlations, "recovery")
-    quantities = [f"measured with {name}" for name in ("planted", "oracle rule", "beta")]
-    made = pd.DataFrame([one[:3] for one in found], columns=["r", "lo", "hi"])
-    return made.assign(quantity=quantities, n=len(blocks), seeds=len(seeds))[RECOVERY]
+    made = sets[0].settings.bootstrap.estimates(*rows, correlations, "recovery")
+    table = pd.DataFrame([one[:3] for one in made], columns=["r", "lo", "hi"])
+    table["quantity"] = [f"measured with {name}" for name in ("planted", "oracle rule", "beta")]
+    return table.assign(n=len(blocks), seeds=len({*seeds}))[RECOVERY]
 
 
 def oracle_agreement(sets: Sets) -> pd.DataFrame:
@@ -294,7 +292,8 @@ def oracle_agreement(sets: Sets) -> pd.DataFrame:
                 (mean,) = data.bootstrap.of_sums(
                     sums, lambda totals: ratio(totals).mean(axis=-1, keepdims=True), *names
                 )
-                table.loc[len(table)] = MEAN, *mean[:3], int(sums[..., 1].sum()), True
+                n = int(sums[..., 1].sum())
+                table.loc[len(table)] = "mean of families", *mean[:3], n, True
             table.columns = ["judge", *bounded("agreement"), "n", "writes"]
             found.append(table.assign(dataset=data.name, prompts=prompts))
     return stacked(found, AGREEMENT)

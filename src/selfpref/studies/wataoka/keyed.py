@@ -25,14 +25,12 @@ import pandas as pd
 
 from selfpref.statistics import bias as pairs
 from selfpref.statistics import judged
-from selfpref.statistics.bias import CELLS
 from selfpref.statistics.bootstrap import bounded, fit, share_interval
-from selfpref.statistics.judged import SIDES
-from selfpref.studies.wataoka.pairs import Sets, each_judge, intervals
+from selfpref.studies.wataoka.pairs import KEY, Sets, each_judge, intervals
 from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
 from selfpref.tables.schemas import CORRECT
 
-BIAS = ["dataset", "judge", "family", "size", "n_pairs", "n", *CELLS, *SIDES, "few", "n_dropped"]
+BIAS = [*KEY, "family", "size", "n_pairs", "n", *pairs.CELLS, *judged.SIDES, "few", "n_dropped"]
 BIAS += bounded("eo", "dp", "accuracy", "eo_agreed")
 BIAS += ["n_agreed", "few_agreed", "margin_reversed"]
 # By whether the own and the other answer are right.
@@ -58,25 +56,22 @@ def bias(sets: Sets) -> pd.DataFrame:
         `first_share` of `judged.position`.
     """
     rows = []
-    for key, data, judge, own in each_judge(sets):
-        level = data.bootstrap.level
+    whole = judged.bias(sets).to_dict("records")
+    for (_, data, judge, own), row in zip(each_judge(sets), whole, strict=True):
         right = data.truth(CORRECT).xs(judge, level="responder")
-        dp = pairs.demographic_parity_interval(data.cells(own), own["cluster"], level)
-        accuracy = share_interval(right, right.index.to_series(), level)
+        accuracy = share_interval(right, right.index.to_series(), data.bootstrap.level)
         turns = own["disagrees"].astype(bool)
         agreed = data.equal_opportunity(own[~turns], judge, "orders agree")
-        row = {f"{name}_agreed": agreed[name] for name in ("n", "few")}
-        row["n_pairs"] = len(own)
+        row |= {f"{name}_agreed": agreed[name] for name in ("n", "few")}
         row |= {f"eo_agreed{end}": agreed[f"eo{end}"] for end in ("", "_lo", "_hi")}
         row["margin_reversed"] = (own.loc[turns, "score"] - 0.5).abs().median()
-        row |= key | data.equal_opportunity(own, judge, "eo")
-        rows.append(row | intervals(("dp", "accuracy"), (dp, accuracy)))
+        rows.append(row | accuracy.columns("accuracy") | {"n_pairs": len(own)})
     found = pd.DataFrame(rows, columns=BIAS)
     names = found["judge"].astype("str").str
     found["family"] = names.replace(r"-.*", "", regex=True)
     found["size"] = names.extract(r"-([\d.]+)b$", expand=False).astype(float)
-    rates = judged.position(sets).query("pairs == 'own'").set_index(["dataset", "judge"])
-    return found.join(rates[bounded("reversal_rate", "first_share")], on=["dataset", "judge"])
+    rates = judged.position(sets).query("pairs == 'own'")
+    return found.merge(rates[[*KEY, *bounded("reversal_rate", "first_share")]], "left")
 
 
 def by_case(sets: Sets) -> pd.DataFrame:

@@ -11,6 +11,7 @@ released.
 """
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -39,24 +40,23 @@ def label(params: Params, dataset: str) -> Frames:
             names file and line.
     """
     use = params.wataoka.label[dataset]
-    items = tables.read(params.profile, "items", STUDY.name, [dataset])
+    read = partial(tables.read, params.profile, study=STUDY.name, parts=[dataset])
+    items = read("items")
     written = STUDY.read(params.profile, "responses")
     if use.pairs is not None:
         return lab.label(use, items, written, paths.models_dir(params.profile) / dataset)
     if use.by == "key":
-        released = tables.read(params.profile, "truths", STUDY.name, [dataset])
-        return _by_key(items, written, released)
+        return _by_key(items, written, read("truths"))
     rows = renamed(judgments.read(paths.root() / use.source, voted=True), use.aliases)
     # A file of judgments may have no texts, and still says whose they are.
-    judged = tables.read(params.profile, "verdicts", STUDY.name, [dataset])["candidates"]
-    names = {*written.loc[written["item_id"].isin(items["item_id"]), "responder"]}.union(*judged)
+    names = {*written.loc[written["item_id"].isin(items["item_id"]), "responder"]}
+    names = names.union(*read("verdicts")["candidates"])
     ids = {*items["item_id"].str.removeprefix(f"{dataset}/")}
     for column, there in {"item": ids, "responder_a": names, "responder_b": names}.items():
         reason = f"{column} {{{column}}} is not in wataoka.datasets.{dataset}, which has {{some}}"
-        some = ", ".join(sorted(there)[:5])
-        refuse(rows, ~rows[column].isin(there), reason, some=some)
-    labels = tables_of(rows, dataset, STUDY.name)["labels"]
-    return {"labels": labels, "truths": tables.empty("truths")}
+        refuse(rows, ~rows[column].isin(there), reason, some=", ".join(sorted(there)[:5]))
+    made = tables_of(rows, dataset, STUDY.name)
+    return {"labels": made["labels"], "truths": tables.empty("truths")}
 
 
 def _by_key(items: pd.DataFrame, written: pd.DataFrame, released: pd.DataFrame) -> Frames:
@@ -64,9 +64,8 @@ def _by_key(items: pd.DataFrame, written: pd.DataFrame, released: pd.DataFrame) 
     pair = ["item_id", "responder"]
     keys = items.set_index("item_id")["metadata"].map(lambda held: json.loads(held).get("key"))
     new = ~written.set_index(pair).index.isin(released.set_index(pair).index)
-    mine = written.loc[new, [*pair, "text"]]
-    mine = mine.assign(option=mine["text"].map(option), key=mine["item_id"].map(keys))
-    mine = mine.dropna(subset=["option", "key"])
+    mine = written[new].assign(option=written["text"].map(option), key=written["item_id"].map(keys))
+    mine = mine.dropna(subset=["option", "key"])[[*pair, "option", "key"]]
     mine["score"] = mine["option"].eq(mine["key"]).astype(float)
     both = mine.merge(released[[*pair, "score"]], on="item_id", suffixes=("_a", "_b"))
     lead = both["score_a"] - both["score_b"]

@@ -21,10 +21,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics import bias, judged
+from selfpref.statistics import bias, choices, judged
 from selfpref.statistics.bias import CELLS, Ties
 from selfpref.statistics.bootstrap import Interval, bounded, group_shares
-from selfpref.statistics.choices import EXCESS as EXCESSES
 from selfpref.statistics.judged import SIDES, Judged
 
 Sets = Sequence[Judged]
@@ -45,8 +44,7 @@ EXCLUSIONS = [*KEY, "status", "n", "of", "share"]
 EXAMPLE = ["dataset", "item_id", "judge", "opponent", "score", "margin"]
 EXAMPLE += ["opponent_agrees_with_human", "length"]
 # Which pair shows the bias best: by these columns, in all but the first the smaller value.
-RANKED = ["opponent_agrees_with_human", "margin", "length"]
-RANKED += ["dataset", "item_id", "judge", "opponent"]
+RANKED = ["opponent_agrees_with_human", "margin", "length", *EXAMPLE[:4]]
 
 
 def each_judge(sets: Sets) -> Iterator[tuple[dict[str, object], Judged, str, pd.DataFrame]]:
@@ -58,15 +56,14 @@ def each_judge(sets: Sets) -> Iterator[tuple[dict[str, object], Judged, str, pd.
 
 def intervals(names: Iterable[str], found: Iterable[Interval]) -> dict[str, float]:
     """The columns of several intervals, each `name`, `name`_lo and `name`_hi."""
-    both = zip(names, found, strict=True)
-    return {column: end for name, one in both for column, end in one.columns(name).items()}
+    ends = (end for one in found for end in one[:3])
+    return dict(zip(bounded(*names), ends, strict=True))
 
 
-def stacked(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+def stacked(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
     """Parts of a frame below each other; without any, its columns."""
-    if not parts:
-        return pd.DataFrame(columns=[*columns])
-    return pd.concat([*parts], ignore_index=True)[[*columns]]
+    whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return whole[columns]
 
 
 def of_responders(pairs: pd.DataFrame, value: str) -> pd.DataFrame:
@@ -153,7 +150,7 @@ def excess_table(sets: Sets) -> pd.DataFrame:
     rows = []
     for key, data, judge, _ in each_judge(sets):
         pairs, use = data.compared(judge), data.settings
-        for variant in EXCESSES if pairs["judge"].nunique() > 1 else ():
+        for variant in choices.EXCESS if pairs["judge"].nunique() > 1 else ():
             ties = use.human_ties, use.judge_ties
             cells, clusters = bias.stacked_cells(pairs, judge, variant, *ties)
             over, others = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)

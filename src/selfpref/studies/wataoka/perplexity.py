@@ -35,6 +35,7 @@ good.
 from itertools import product
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from selfpref.seeds import seed_of
@@ -51,7 +52,10 @@ from selfpref.statistics.bootstrap import (
 from selfpref.statistics.judged import Binning, Judged
 from selfpref.studies.wataoka.pairs import Sets, intervals, stacked
 
-WHO, HUMAN = ("judge", "human"), "human"
+# Who prefers one of two texts, and the column of it.
+WHO, HUMAN = {"judge": "decision", "human": "human"}, "human"
+# What a column says of A and of B adds up to this.
+BOTH = {"x": 0, "q": 0, "decision": 1, "human": 1}
 OWN, OUTSIDE = "own", "outside"
 PARTS = pd.CategoricalDtype(["all", "own", "other"])
 BY = ["dataset", "judge", "pairs"]
@@ -83,36 +87,10 @@ def read_by(data: Judged, who: str, reader: str) -> tuple[list[str], pd.Series]:
     return bias.names_of(values["judge"]), means
 
 
-def pair_differences(pairs: pd.DataFrame, values: pd.Series, quality: pd.Series) -> pd.DataFrame:
-    """Each judged pair with the difference in perplexity, its first response being A.
-
-    Args:
-        pairs: As `judged_pairs` returns them.
-        values: Perplexity by (item_id, responder).
-        quality: True quality by (item_id, responder); may be empty.
-
-    Returns:
-        `judge, cluster, own` (the pair holds the judge's response), `own_is_b` (as its second),
-        `drawn` (whether the draw turns the pair), `x`, `judge_wins`, `human_wins` (for A), `q`
-        (difference in quality, else the human's vote as -1, 0, 1).
-    """
-    own_is_b = pairs["second"].eq(pairs["judge"])
-    return pairs[["judge", "cluster"]].assign(
-        own=own_is_b | pairs["first"].eq(pairs["judge"]),
-        own_is_b=own_is_b,
-        drawn=[seed_of(*key) % 2 == 1 for key in pairs[PAIR].to_numpy()],
-        x=gap(values, pairs),
-        judge_wins=pairs["decision"],
-        human_wins=pairs["human"],
-        q=2 * pairs["human"] - 1 if quality.empty else gap(quality, pairs),
-    )
-
-
-def turned(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The same pairs, with A and B the other way round where the column `by` is true."""
-    totals = {"x": 0, "q": 0, "judge_wins": 1, "human_wins": 1}
+def turned(rows: pd.DataFrame, where: npt.ArrayLike) -> pd.DataFrame:
+    """The same pairs, with A and B the other way round where the mask is true."""
     return rows.assign(
-        **{name: rows[name].mask(rows[by], total - rows[name]) for name, total in totals.items()}
+        **{name: rows[name].mask(where, total - rows[name]) for name, total in BOTH.items()}
     )
 
 
@@ -126,28 +104,35 @@ def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
         reader: Whose perplexity, as in `read_by`.
 
     Returns:
-        As `pair_differences` returns them, with `dataset`, `n_dropped` (how many of the judge's
-        part do not enter), `voted` (whether people voted on any of it) and `pairs`, the part: each
-        pair as one of `all`, and as one with the judge's `own` response (which is A) or of the
-        `other` ones.
+        `dataset, judge, cluster`, `pairs`, the part (each pair as one of `all`, and as one with the
+        judge's `own` response, which is A, or of the `other` ones), `x`, `decision` and `human`
+        (1 where A wins), `q` (difference in true quality, else the human's vote as -1, 0, 1),
+        `voted` (whether people voted on any of the judge's part) and `n_dropped` (how many of it do
+        not enter).
     """
-    use, found = data.settings, []
-    ties = {"judge_wins": use.judge_ties, "human_wins": use.human_ties}
-    left_out = {wins: {0.5: np.nan} for wins, counts in ties.items() if counts == "drop"}
-    for judge, mine in data.pairs.groupby("judge"):
+    pairs = data.pairs
+    quality = data.truth("quality")
+    x = [pd.Series(dtype=float)]
+    logs = data.settings.scale == "log-perplexity"
+    for judge, mine in pairs.groupby("judge"):
         _, values = read_by(data, str(judge), reader)
-        values = values if use.scale == "log-perplexity" else np.exp(values)
-        rows = pair_differences(mine, values, data.truth("quality"))
-        drawn = turned(rows, "drawn")
-        own, other = turned(rows[rows["own"]], "own_is_b"), drawn[~rows["own"]]
-        for name, part in {"all": drawn, "own": own, "other": other}.items():
-            voted = part["human_wins"].notna().any()
-            needed = ["x", "judge_wins", "human_wins"][: 2 + voted]
-            enters = part.replace(left_out)[needed].notna().all(axis=1)
-            told = {"pairs": name, "voted": voted, "n_dropped": (~enters).sum()}
-            found.append(part[enters].assign(**told))
-    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=BY)
-    return rows.astype({"pairs": PARTS}).assign(dataset=data.name)
+        x.append(gap(values if logs else np.exp(values), mine))
+    rows = pairs[["judge", "cluster", *WHO.values()]].assign(
+        dataset=data.name,
+        x=pd.concat(x),
+        q=2 * pairs["human"] - 1 if quality.empty else gap(quality, pairs),
+    )
+    own_is_b = pairs["second"].eq(pairs["judge"])
+    own = own_is_b | pairs["first"].eq(pairs["judge"])
+    drawn = turned(rows, [seed_of(*key) % 2 == 1 for key in pairs[PAIR].to_numpy()])
+    parts = {"all": drawn, "own": turned(rows, own_is_b)[own], "other": drawn[~own]}
+    rows = pd.concat([part.assign(pairs=name) for name, part in parts.items()], ignore_index=True)
+    rows["voted"] = rows.groupby(BY)["human"].transform("count").gt(0)
+    # Where nobody voted, it is as if people preferred A.
+    cells = data.cells(rows.assign(human=rows["human"].where(rows["voted"], 1.0)))
+    enters = rows["x"].notna() & (cells.sum(axis=1) > 0)
+    rows["n_dropped"] = rows.assign(out=~enters).groupby(BY)["out"].transform("sum")
+    return rows[enters].astype({"pairs": PARTS})
 
 
 def bin_edges(x: pd.Series, bins: int, binning: Binning) -> Floats:
@@ -183,21 +168,21 @@ def win_rates_by_bin(sets: Sets, reader: str = OWN, *, together: bool = False) -
     """
     found, by = [], [*BY, "bin"]
     for data in sets:
-        rows, use = entering(data, reader), data.settings
+        rows = entering(data, reader)
         if together and len(rows):
             lost = rows.drop_duplicates(BY).groupby("pairs", observed=True)["n_dropped"].sum()
             rows = rows.assign(judge="all judges", n_dropped=rows["pairs"].map(lost).astype(int))
         for _, mine in rows.groupby("judge"):
             first = mine[mine["pairs"].eq(mine["pairs"].iloc[0])]
-            edges = bin_edges(first["x"], use.bins, use.binning)
+            edges = bin_edges(first["x"], data.settings.bins, data.settings.binning)
             place = np.searchsorted(edges, mine["x"], side="right") - 1
             part = mine.assign(bin=place.clip(0, len(edges) - 2))
             means = part.groupby(by, observed=True).agg({"x": "mean", "n_dropped": "first"})
-            long = pd.concat([part.assign(who=who, won=part[f"{who}_wins"]) for who in WHO])
-            long["who"] = pd.Categorical(long["who"], WHO)
+            long = part.melt([*by, "cluster"], [*WHO.values()], "who", "won")
             rates = group_shares(long, [*by, "who"], "won", data.bootstrap.level)
             rates.columns = [*by, "who", *bounded("win_rate"), "n"]
             rates = rates[rates["n"].gt(0)].astype({"bin": int}).join(means, on=by)
+            rates["who"] = rates["who"].replace("decision", "judge")
             rates["left"], rates["right"] = edges[rates["bin"]], edges[rates["bin"] + 1]
             found.append(rates)
     return stacked(found, RATES)
@@ -227,7 +212,7 @@ def slopes(sets: Sets) -> pd.DataFrame:
     for data in sets:
         for key, part in entering(data).groupby(BY, observed=True):
             # Without a vote there is no quality to control for: a column of zeros has no slope.
-            x, q, *wins = part[["x", "q", "judge_wins", "human_wins"]].fillna(0).to_numpy(float).T
+            x, q, *wins = part[[*BOTH]].fillna(0).to_numpy(float).T
             columns = np.stack([[np.ones_like(x), x, q, y] for y in wins]).transpose(2, 0, 1)
             products = columns[..., :, None] * columns[..., None, :]
             found = data.bootstrap.estimates(products, part["cluster"], _slopes, "slopes", *key[1:])
@@ -298,19 +283,22 @@ def outside_reader(sets: Sets) -> pd.DataFrame:
             readers, values = read_by(data, str(who), reader)
             if not readers:
                 continue
-            y, x = rows["decision"] - 0.5, gap(values, rows).rename("x")
-            longer, vote = gap(length, rows).rename("length"), rows["human"] - 0.5
-            complete = y.notna() & longer.notna()
+            texts = between(rows).iloc[:, 1:].add_prefix("text of ")
+            pairs = rows.join(texts).assign(
+                y=rows["decision"] - 0.5,
+                x=gap(values, rows),
+                length=gap(length, rows),
+                vote=rows["human"] - 0.5,
+            )
             told = {"dataset": data.name, "who": who, "reader": reader}
             told["readers"] = readers[0] if len(readers) == 1 else f"{len(readers)} models"
-            design = pd.DataFrame(index=rows.index)
-            writers = between(rows).iloc[:, 1:].add_prefix("text of ")
-            held = {"raw": x, "responders": writers, "length": longer}
-            for control, columns in (held if who == HUMAN else held | {"vote": vote}).items():
-                design = design.join(columns)
-                used = complete & design.notna().all(axis=1)
-                level, clusters = data.bootstrap.level, rows.loc[used, "cluster"]
-                slope = fit(y[used].to_numpy(float), design[used], clusters, ["x"], level)["x"]
-                row = told | {"control": control, "spread": x[used].std(), "n": used.sum()}
-                found.append(row | slope.columns("slope") | {"n_dropped": (~used).sum()})
+            held = {"raw": ["x"], "responders": [*texts], "length": ["length"]}
+            design: list[str] = []
+            for control, more in (held if who == HUMAN else held | {"vote": ["vote"]}).items():
+                design += more
+                used = pairs.dropna(subset=["y", "length", *design])
+                of = used["y"].to_numpy(float), used[design], used["cluster"]
+                slope = fit(*of, ["x"], data.bootstrap.level)["x"].columns("slope")
+                row = told | {"control": control, "spread": used["x"].std(), "n": len(used)}
+                found.append(row | slope | {"n_dropped": len(pairs) - len(used)})
     return pd.DataFrame(found, columns=READERS)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
 from selfpref import tables
@@ -85,26 +84,19 @@ def _to_judge(
     items: pd.DataFrame, labels: pd.DataFrame, written: pd.DataFrame, own: str, which: str | int
 ) -> pd.DataFrame:
     """The pairs of one data set that a judge reads (`selfpref.params.Judge`)."""
-    if which == "labelled" and len(labels):
-        # People voted on responses that no file holds: nobody else can read them.
-        texts = written[["item_id", "responder"]].drop_duplicates()
-        for side in SIDES:
-            labels = labels.merge(texts.rename(columns={"responder": side}))
-        return labels
+    # People voted on responses, too, that no file holds: nobody else can read them.
     pairs = _pairs(items, labels, written)
+    names = pairs["item_id"].str.cat(pairs[SIDES], "/")
+    # Either order of a labelled pair is the same pair.
+    known = (labels["item_id"].str.cat(labels[sides], "/") for sides in (SIDES, SIDES[::-1]))
+    labelled = names.isin(pd.concat(known))
     mine = pairs[SIDES].eq(own).any(axis=1)
+    if which == "labelled" and len(labels):
+        return pairs[labelled]
     if isinstance(which, str):
         return pairs[mine] if which == "own" else pairs
-    # Either order of a labelled pair is the same pair.
-    known = labels[[*KEY, *SIDES]].copy()
-    known[SIDES] = np.sort(known[SIDES])
-    labelled = pairs.merge(known.drop_duplicates())
-    others = labelled[~labelled[SIDES].eq(own).any(axis=1)]
-    drawn = []
-    for kind in (others, pairs[mine]):
-        names = kind[["item_id", *SIDES]].agg("/".join, axis=1)
-        drawn.append(kind[names.isin(sampled(names, which))])
-    return pd.concat(drawn)
+    drawn = (name for kind in (labelled & ~mine, mine) for name in sampled(names[kind], which))
+    return pairs[names.isin([*drawn])]
 
 
 def _pairs(items: pd.DataFrame, labels: pd.DataFrame, written: pd.DataFrame) -> pd.DataFrame:
@@ -115,7 +107,7 @@ def _pairs(items: pd.DataFrame, labels: pd.DataFrame, written: pd.DataFrame) -> 
     """
     turns = zip(items["item_id"], items["messages"], strict=True)
     passed = {turn for one in turns for turn in earlier_turns(*one)} - {*labels["item_id"]}
-    ends = items.loc[~items["item_id"].isin(passed), "item_id"]
+    ends = {*items["item_id"]} - passed
     texts = written.loc[written["item_id"].isin(ends), [*KEY, "responder"]]
     pairs = texts.merge(texts, on=KEY, suffixes=("_a", "_b"))
     return pairs[pairs["responder_a"] < pairs["responder_b"]].reset_index(drop=True)

@@ -142,13 +142,11 @@ JUDGE = "gpt-4"
 MT_VOTES = "data/snapshots/mtbench/human.jsonl"
 MT_VERDICTS = "data/snapshots/mtbench/gpt4_pair.jsonl"
 MT_QUESTIONS = "fastchat/llm_judge/data/mt_bench/question.jsonl"
-MT_ANSWERS = "fastchat/llm_judge/data/mt_bench/model_answer/"
 # The release's spelling of each responder; judges and responders of one family share a name.
 NAMES = {"gpt4": "gpt-4", "gpt35": "gpt-3.5-turbo", "claude": "claude-1"}
 NAMES |= {"vicuna-13b": "vicuna-13b", "bard": "bard"}
 # In the released repository, as `vicuna80.csv` lists its files.
-VICUNA_QUESTIONS = "data/vicuna80/prompts/vicuna_questions.jsonl"
-VICUNA_ANSWERS = "data/vicuna80/generations/answer_{}.jsonl"
+VICUNA = "data/vicuna80/"
 RATINGS = re.compile(r"data/vicuna80/ratings-(.+)/answer_(.+)-vs-answer_(.+)-\1-reviewer.*")
 # Which answer a row's score prefers.
 VICUNA_WINNERS = {1: "a", 2: "b", 3: TIE}
@@ -157,14 +155,14 @@ VERDICTS = (
     "results/battle_records_arena_gpt4_as_judger_0_499.csv",
     "results/battle_records_arena_gpt4_as_judger_500_2010.csv",
 )
-TEXTS = ["item_id", "responder", "text"]
+SP_ANSWERS = ["assistent_1_answer", "assistent_2_answer"]
+SP_RIGHT = ["assistent_1_is_correct", "assistent_2_is_correct"]
 SP_LABELS = ["A", "T", "B"]
 SP_FILES = re.compile(r"sp/(math|mbpp|mmlu)[^/]*/[^/]+/(.+)_(.+)_eval\.jsonl")
 MODELS = ["model_a", "model_b"]
 COLUMNS = ("question_id", *MODELS, "winner", "judge", "turn", "conversation_a", "conversation_b")
 FASTCHAT = Path(__file__).with_name("mt-bench-references.csv")
 REFERENCES = "fastchat/llm_judge/data/mt_bench/reference_answer/gpt-4.jsonl"
-REFERRED = ("math", "reasoning", "coding")
 
 
 def values(path: Path, *keys: str) -> Iterator[tuple[Any, ...]]:
@@ -281,7 +279,7 @@ def mt_bench(dataset: str, entry: Dataset, source: Path) -> Frames:
     responses = [
         (f"{dataset}/{number}/{turn}", model, text)
         for path, local in files.items()
-        if path.startswith(MT_ANSWERS)
+        if "/model_answer/" in path
         for number, model, choices in values(local, "question_id", "model_id", "choices")
         for turn, text in enumerate(choices[0]["turns"], start=1)
     ]
@@ -315,13 +313,15 @@ def vicuna80(dataset: str, entry: Dataset, source: Path) -> Frames:
     items = [
         item(f"{dataset}/{number}", f"{dataset}/{number}", [text], category=category)
         for number, category, text in values(
-            files[VICUNA_QUESTIONS], "question_id", "category", "text"
+            files[f"{VICUNA}prompts/vicuna_questions.jsonl"], "question_id", "category", "text"
         )
     ]
     responses = [
         (f"{dataset}/{number}", name, text)
         for spelt, name in NAMES.items()
-        for number, text in values(files[VICUNA_ANSWERS.format(spelt)], "question_id", "text")
+        for number, text in values(
+            files[f"{VICUNA}generations/answer_{spelt}.jsonl"], "question_id", "text"
+        )
     ]
     rated = [
         (f"{dataset}/{number}", *pair, judge, VICUNA_WINNERS[score])
@@ -329,7 +329,8 @@ def vicuna80(dataset: str, entry: Dataset, source: Path) -> Frames:
         for number, score in values(local, "question_id", "score")
     ]
     every = pd.DataFrame(rated, columns=[*WHO, "winner"]).replace(NAMES)
-    votes, verdicts = every[every["who"].eq("human")], every[every["who"].isin(judges)]
+    votes = every[every["who"].eq("human")]
+    verdicts = every[every["who"].isin(judges)]
     return tables_of(items, responses, votes, verdicts)
 
 
@@ -355,8 +356,8 @@ def elobench(dataset: str, entry: Dataset, source: Path) -> Frames:
     row = judged.index
     battle = battles.loc[row + 2 * (row >= 1117) + (row >= 1533)].set_index(row)
     judged["item_id"] = battle["item_id"]
-    sides = (judged[["item_id", f"responder_{side}", f"answer_{side}"]] for side in "ab")
-    texts = pd.concat(side.set_axis(TEXTS, axis=1) for side in sides)
+    sides = {"responder": SIDES, "text": ["answer_a", "answer_b"]}
+    texts = pd.lreshape(judged, sides, dropna=False)
     same = judged[SIDES].eq(battle[SIDES]).all(axis=1).sum()
     found = {"both models are those of the battle": same}
     asked = dict(zip(judged["item_id"], judged["question"], strict=True))
@@ -400,19 +401,16 @@ def llm_sp(dataset: str, entry: Dataset, source: Path) -> Frames:
     sets = rows.groupby("set")["item_id"]
     drawn = {name for _, names in sets for name in sampled(names.unique(), entry.sample)}
     rows = rows[rows["item_id"].isin(drawn)].reset_index(drop=True)
+    sides = {"responder": SIDES, "text": SP_ANSWERS, "score": SP_RIGHT}
+    texts = pd.lreshape(rows, sides, dropna=False)[["item_id", *sides]]
     # Each answer stands in the files of all its opponents.
-    sides = (
-        rows[["item_id", side, f"assistent_{n}_answer", f"assistent_{n}_is_correct"]]
-        for n, side in enumerate(SIDES, start=1)
-    )
-    texts = pd.concat(side.set_axis([*TEXTS, "score"], axis=1) for side in sides)
-    texts = texts.drop_duplicates(TEXTS[:2])
+    texts = texts.drop_duplicates(["item_id", "responder"])
     correct = texts[texts["score"].eq(1) & texts["item_id"].str.contains("-mmlu/")]
     named_by = correct["text"].map(option).groupby(correct["item_id"]).agg(set)
     keys = {name: next(iter(found)) for name, found in named_by.items() if len(found) == 1}
     asked = rows.drop_duplicates("item_id")[["item_id", "problem"]].to_numpy()
     items = [item(name, name, [text], key=keys.get(name)) for name, text in asked]
-    mine, theirs = (rows[f"assistent_{n}_is_correct"] for n in (1, 2))
+    mine, theirs = (rows[right] for right in SP_RIGHT)
     better = np.select([mine > theirs, mine < theirs], ["a", "b"], TIE)
     votes = rows[["item_id", *SIDES]].assign(who=KEY, winner=better)
     verdicts = _verdicts(rows)
@@ -425,15 +423,18 @@ def llm_sp(dataset: str, entry: Dataset, source: Path) -> Frames:
 
 def _verdicts(rows: pd.DataFrame) -> pd.DataFrame:
     """The verdicts of both orders, the responses as they were read, with the shares [A, tie, B]."""
-    parts, same = [], rows["assistent_1_answer"].eq(rows["assistent_2_answer"])
+    made = rows[["item_id", *SIDES]].assign(
+        who=rows["responder_a"],
+        file=rows["set"] + "/" + rows["responder_a"],
+        same=rows[SP_ANSWERS[0]].eq(rows[SP_ANSWERS[1]]),
+    )
+    parts = []
     for order, sides in ((1, SIDES), (2, SIDES[::-1])):
+        part = made.assign(order=order, said=rows.get(f"game_{order}_output"))
         scores = rows[f"game_{order}_spb_score"].dropna()
-        part = rows[["item_id", *sides]].set_axis(["item_id", *SIDES], axis=1)
-        part = part.join(pd.DataFrame([*scores], scores.index, SP_LABELS, dtype=float))
-        said = rows.get(f"game_{order}_output")
-        parts.append(part.assign(who=rows["responder_a"], order=order, said=said, same=same))
+        shares = pd.DataFrame([*scores], scores.index, SP_LABELS, dtype=float)
+        parts.append(part.rename(columns=dict(zip(SIDES, sides, strict=True))).join(shares))
     found = pd.concat(parts, ignore_index=True)
-    found["file"] = found["item_id"].str.partition("/")[0] + "/" + found["who"]
     a, tie, b = (found[label] for label in SP_LABELS)
     likeliest = [a > np.maximum(b, tie), b > np.maximum(a, tie)]
     # Without any score nothing is chosen.
@@ -455,7 +456,7 @@ def _audit(study: str, file: str, verdicts: pd.DataFrame) -> pd.DataFrame:
             f"{name}: stored output is no label": said.notna() & ~label,
             f"{name}: stored label is not the likeliest": label & said.ne(likeliest),
         }
-    return audited(study, file, len(rows), {name: int(at.sum()) for name, at in found.items()})
+    return audited(study, file, len(rows), {name: at.sum() for name, at in found.items()})
 
 
 def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
@@ -478,28 +479,26 @@ def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
     rows = pd.DataFrame(list(open_set(source, wanted)))
     judges = judges_of(dataset, entry, rows[MODELS].stack())
     name = rows["question_id"].astype(str)
-    again = name.groupby(name).cumcount() * arena
-    rows["dialogue"] = name.where(again == 0, name + "-" + (again + 1).astype(str))
+    again = name.groupby(name).cumcount().add(1).astype(str)
+    rows["dialogue"] = name.mask(arena & again.ne("1"), name + "-" + again)
     one, other = (rows[side].map(turns) for side in ("conversation_a", "conversation_b"))
-    rows["asked"], rows["said_a"], rows["said_b"] = one.str[0], one.str[1], other.str[1]
+    rows["asked"] = one.str[0]
+    rows["said_a"] = one.str[1]
+    rows["said_b"] = other.str[1]
     length = rows["asked"].str.len()
     rows["last"] = length if arena else rows["turn"]
     vote = rows["winner"].isin(WINNERS) & rows["model_a"].ne(rows["model_b"])
     vote &= rows["last"].between(1, length) & rows["asked"].eq(other.str[0])
-    left_out = {
-        "left out: no vote on one dialogue with two models": ~vote,
-        "left out by `judges`": ~rows[MODELS].isin(judges).any(axis=1),
-    }
+    out = pd.DataFrame({"left out: no vote on one dialogue with two models": ~vote})
+    out["left out by `judges`"] = ~rows[MODELS].isin(judges).any(axis=1)
     if entry.languages:
-        left_out["left out by `languages`"] = ~rows["language"].isin(entry.languages)
-    rows["reason"] = np.select([*left_out.values()], [*left_out], "")
-    drawn = _dialogues(rows.query("reason == ''"), entry, judges)
-    out = rows["reason"].eq("") & ~rows["dialogue"].isin(drawn)
-    rows.loc[out, "reason"] = "left out by `sample`"
+        out["left out by `languages`"] = ~rows["language"].isin(entry.languages)
+    drawn = _dialogues(rows[~out.any(axis=1)], entry, judges)
+    out["left out by `sample`"] = ~rows["dialogue"].isin(drawn)
     responses: dict[tuple[str, str], str] = {}
     items, labels = {}, []
     told = {} if arena else _fastchat()
-    for row in rows.query("reason == ''").itertuples():
+    for row in rows[~out.any(axis=1)].itertuples():
         cluster = hashed(row.asked[0]) if arena else row.dialogue
         more = told.get(row.question_id, {}) | {"cluster": f"{dataset}/{cluster}"}
         for turn in range(1, row.last + 1):
@@ -509,7 +508,7 @@ def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
             responses.setdefault((name, row.model_b), row.said_b[turn - 1])
         labels.append((name, row.model_a, row.model_b, row.judge, WINNERS[row.winner]))
     texts = ((*key, text) for key, text in responses.items())
-    counts = rows["reason"].value_counts().drop("", errors="ignore")
+    counts = out[out.any(axis=1)].idxmax(axis=1).value_counts()
     made = tables_of(items.values(), texts, labels)
     return made | {"audit": audited(entry.study, dataset, len(rows), counts.to_dict())}
 
@@ -517,12 +516,12 @@ def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
 def _fastchat() -> dict[int, dict[str, Any]]:
     """By question of MT-Bench its category and, where judges read them, reference answers."""
     files = fetch(FASTCHAT)
-    references = dict(values(files[REFERENCES], "question_id", "choices"))
+    answers = dict(values(files[REFERENCES], "question_id", "choices"))
     told = {}
     for number, category in values(files[MT_QUESTIONS], "question_id", "category"):
-        told[number] = {"category": category}
-        if category in REFERRED and number in references:
-            told[number]["references"] = references[number][0]["turns"]
+        read = category in ("math", "reasoning", "coding")
+        turns = answers[number][0]["turns"] if read else ()
+        told[number] = {"category": category, "references": turns}
     return told
 
 
@@ -541,10 +540,7 @@ def turns(conversation: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[st
 
 def _dialogues(rows: pd.DataFrame, entry: Dataset, judges: set[str]) -> set[str]:
     """So many dialogues, drawn by their names; where judges are named, as many of each."""
-    if entry.judges is None:
-        return {*sampled(rows["dialogue"].unique(), entry.sample)}
-    size, drawn = entry.sample and entry.sample // len(judges), set[str]()
-    for judge in judges:
-        theirs = rows.loc[rows[MODELS].eq(judge).any(axis=1), "dialogue"]
-        drawn.update(sampled(theirs.unique(), size))
-    return drawn
+    theirs = [rows[rows[MODELS].eq(judge).any(axis=1)] for judge in judges]
+    groups = theirs if entry.judges else [rows]
+    size = entry.sample and entry.sample // len(groups)
+    return {name for of in groups for name in sampled(of["dialogue"].unique(), size)}
