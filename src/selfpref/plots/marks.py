@@ -320,17 +320,20 @@ def forest(
     shown = looks_of(known, series, looks, joined=False)
     group = group if group and rows[group].nunique() > 1 else None
     apart = len(shown) > 1 and not joined
-    step = 2 * AIR + STEP * (len(shown) - 1) * apart
     parts = split(rows, panel)
+    series_of = [part.dropna(subset="value")[series].nunique() for part in parts.values()]
+    most = series_of if rows_by_panel else [len(shown)] * len(parts)
+    steps = [2 * AIR + STEP * max(many - 1, 0) * apart for many in most]
     places_of = [_places(part if rows_by_panel else rows, row, group) for part in parts.values()]
     layout = {"wrap": 5, "share_y": not rows_by_panel, "width": PAGE * bool(note)} | layout
     columns = min(layout["wrap"], len(parts))
     longest = max(len(entry) for places in places_of for _, entry in places)
     beside = 0.058 * longest * (columns if rows_by_panel else 1)
-    heights = (step * len(places) + 0.45 for places in places_of)
+    heights = (step * len(of) + 0.45 for step, of in zip(steps, places_of, strict=True))
     sizes = dict(zip(parts, heights, strict=True))
     figure, panels = grid(sizes, (label, ""), beside=beside, **layout)
-    for axes, part, places in zip(panels, parts.values(), places_of, strict=True):
+    drawn_in = zip(panels, parts.values(), places_of, steps, strict=True)
+    for axes, part, places, step in drawn_in:
         keys = zip(part[group] if group else [""] * len(part), part[row], strict=True)
         at = pd.Series([places[key] for key in keys], part.index, dtype=float)
         axes.set_yticks(range(len(places)), [entry or name for name, entry in places])

@@ -114,6 +114,7 @@ def _lay_out(params: Params, folder: Path) -> None:
         "rules": rules,
         "claims": claims.to_dict("records"),
         "counted": counted(claims),
+        "said": first[judges.FIRST[2]].str.split().str[0].value_counts().to_dict(),
         "first": judges.markdown(first),
         "others": judges.markdown(others),
         "marks": marked.str.startswith("marks").tolist(),

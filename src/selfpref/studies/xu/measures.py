@@ -134,10 +134,10 @@ def beside_noise(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.Data
             found.append([score, over, ratio((value @ weights).T) - over])
         return np.swapaxes(found, 0, 1)
 
+    columns = ("noise_score", "noise_bias", "beyond")
     table = pd.DataFrame(cells, columns=[*KEY, "scores"])
     if table.empty:
-        return table
-    columns = ("noise_score", "noise_bias", "beyond")
+        return table.reindex(columns=[*table, *columns])
     return bias.over_cells(table, rows, statistics, settings, *names, columns=columns)
 
 
