@@ -280,7 +280,7 @@ class Release:
                 for matcher in MATCHERS if where.language == COMMONGEN else ():
                     asked = [concepts.split(", ") for concepts in self.asked[COMMONGEN]]
                     covered = map(covers, values, asked, repeat(matcher))
-                    self.add("truths", where, score=[*covered], metric=f"coverage-{matcher}")
+                    self.add("truths", where, metric=f"coverage-{matcher}", score=[*covered])
             elif where.kind == "feedback":
                 task: Task = "coverage" if where.language == COMMONGEN else "mqm"
                 read = pd.DataFrame([vars(feedback.read(task, reply)) for reply in values])
