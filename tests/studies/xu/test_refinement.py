@@ -144,6 +144,7 @@ def test_the_first_of_the_best_is_chosen_and_never_one_without_usable_feedback(t
     chosen = found["responses"].query("step == 1 and item_id.str.startswith('best-of')")
     names = [[f"best-of-{k}/yor-en/1", text] for k, text in ((2, "c1"), (3, "c2"), (4, "c2"))]
     assert chosen[["item_id", "text"]].values.tolist() == names
+    assert set(chosen["sample"]) == {0}
     candidates = found["ratings"].query("item_id == 'best-of-4/yor-en/1' and step == 0")
     equal(candidates, "sample score", (0, None), (1, -15), (2, -5), (3, -5), variant="plain")
     # True scores are those of the chosen texts alone.
@@ -175,8 +176,9 @@ def test_each_round_compares_the_current_answer_with_its_majority(
     votes = found["ratings"].query("variant == 'self-consistency'")
     assert set(votes["item_id"]) == {"self-consistency/math/1"}
     assert [None if pd.isna(score) else score for score in votes["score"]] == scores
-    texts = found["responses"].query("item_id == 'self-consistency/math/1'")["text"]
-    assert [text.strip(r"\boxed{}") for text in texts] == [*current]
+    held = found["responses"].query("item_id == 'self-consistency/math/1'")
+    assert set(held["sample"]) == {0}
+    assert [text.strip(r"\boxed{}") for text in held["text"]] == [*current]
     own = found["ratings"].query("item_id == 'math/1' and variant == 'plain'").iloc[0]
     assert (own["score"], list(own["distribution"]), own["mass"]) == (1, [0.75, 0.125], 0.875)
 

@@ -175,6 +175,8 @@ def test_own_texts_are_matched_within_bins_of_quality_and_with_another_judge_as_
     # Neither a later step nor another language than the others'; what the control wrote is no
     # other's text to itself.
     parts += [judged([-1], -20, step=1), judged([-1], -20, language="b")]
+    # Neither a second reading nor one afresh.
+    parts += [judged([-1], -20, **yours, **more) for more in ({"repeat": 1}, {"variant": "x"})]
     its = {"own": False, "responder": "control"}
     parts += [judged([-19], -20, **its), judged([-1], -20, **its | control)]
     columns = "judge control n_own n_others matched"

@@ -183,7 +183,8 @@ def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
     start = rows[["score", "truth"]].where(first & rows["gap"].notna())
     rows = rows.assign(drawn=start["score"], off=start["truth"], draws=rows["step"] + 1)
     # At step 0 both are the same, and rounding is all that is left.
-    return beside_noise(rows.assign(value=rows["gap"].mask(first)), settings, *names)
+    rows["value"] = rows["gap"].mask(first)
+    return beside_noise(rows, settings, *names)
 
 
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
@@ -409,7 +410,8 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd
         `language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
     own = read_as(rated_by_people(rows, truths), "released")
-    own = own.query("step == 0").dropna(subset="score")
+    own = own.query("step == 0")
+    own = own.dropna(subset="score")
     own = own.rename(columns={"cluster": "sentence", "score": "said"})
     cells = own.groupby(["language", "model"])
     part = cells.get_group(cells["gap"].mean().idxmax()) if len(own) else own
