@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import re
+import subprocess
 import sys
 from itertools import combinations, product
 from pathlib import Path
@@ -191,6 +192,15 @@ def test_a_judge_that_favours_itself_may_end_a_pipeline_as_that_of_the_example(t
     assert main(["measure", str(path), "--brief"]) == 0
     assert [name for name, one in selfpref.read(path).answers.items() if one.favours] == ["ada"]
     assert main(["measure", str(path), "--judge", "bea", "--fail-on", "favours"]) == 0
+
+
+@pytest.mark.parametrize(("given", "status"), [(["example"], 141), (["measure", "mine.csv"], 0)])
+def test_a_closed_pipe_ends_a_command_quietly(mine, given, status):
+    command = [sys.executable, "-m", "selfpref", *given]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        run.stdout.close()
+        assert run.stderr.read() == b""
+    assert run.returncode == status
 
 
 def test_the_examples_of_the_docstrings():

@@ -204,7 +204,8 @@ def row(
         one: The property.
     """
     world = World(names_of(*(verdicts[side] for side in PAIR)), judges, one)
-    judge, (said, voted) = judges[0], world.filled(verdicts, votes)
+    judge = judges[0]
+    said, voted = world.filled(verdicts, votes)
     found = measure(said, judge=judge, votes=voted, resamples=RESAMPLES)
     bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
     marked = marks.measure(world.marks(), "marks", judge, bootstrap)

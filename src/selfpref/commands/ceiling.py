@@ -153,7 +153,8 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
         if (foreseen := _foreseen(section.datasets[dataset])) is None:
             return None
         items, there = foreseen
-    writers, tokens = set(), [*map(_tokens, there["text"])]
+    writers = set()
+    tokens = [*map(_tokens, there["text"])]
     for key, use in (section.refine if study == "xu" else section.respond).items():
         if dataset in _sets(params, study, use):
             writers |= {responder(params, name) for name in params.names(key)}
@@ -191,9 +192,11 @@ def bounds(params: Params) -> pd.DataFrame:
         nothing is asked.
     """
     params = params.model_copy(update={"models": params.models | params.every_model()})
-    read, rows = cache(partial(_read, params)), []
+    read = cache(partial(_read, params))
+    rows = []
     for study, task, key, use, model in _stages(params):
-        entry, counts = params.models[model], pd.Series(0, COUNTS)
+        entry = params.models[model]
+        counts = pd.Series(0, COUNTS)
         thought = entry.reasoning_tokens if isinstance(entry, Hosted) and entry.reasons else 0
         found = {dataset: read(study, dataset) for dataset in _sets(params, study, use)}
         unread = [

@@ -160,7 +160,8 @@ def without_self(sets: Sets, paper: pd.DataFrame) -> pd.DataFrame:
         paper's EO, whose counts are taken as they are), each with bounds; `n` (decided votes of
         Arena) and `n_two_votes` (pairs). No rows without Arena or the paper's counts.
     """
-    rows, printed = [], paper.query("judge == 'gpt-4'")["eo"]
+    rows = []
+    printed = paper.query("judge == 'gpt-4'")["eo"]
     # Arena's votes are many, but single.
     arenas = [data for data in sets if data.name == "arena"]
     for arena, data, eo in product(arenas, sets, printed):
@@ -182,7 +183,8 @@ def without_self(sets: Sets, paper: pd.DataFrame) -> pd.DataFrame:
 
 def _without_self(totals: Floats, printed: float) -> Floats:
     """`VALUES` from sums of votes for GPT-4, of votes and of cells: `[..., 6]` to `[..., 4]`."""
-    rate, cells = ratio(totals[..., :2]), totals[..., 2:]
+    rate = ratio(totals[..., :2])
+    cells = totals[..., 2:]
     there = ratio(bias.some_of(cells, "tp", "fn"))
     differ = ratio(bias.some_of(cells, "fn", "fp"))
     alike = 1 - divided(differ, 2 * there * (1 - there))

@@ -55,7 +55,8 @@ def bias(sets: Sets) -> pd.DataFrame:
         (median |score - 1/2| of the others, 0..1/2); and the rates `reversal_rate` and
         `first_share` of `judged.position`.
     """
-    rows, whole = [], judged.bias(sets).to_dict("records")
+    rows = []
+    whole = judged.bias(sets).to_dict("records")
     for (_, data, judge, own), row in zip(each_judge(sets), whole, strict=True):
         right = data.truth(CORRECT).xs(judge, level="responder")
         accuracy = share_interval(right, right.index.to_series(), data.bootstrap.level)

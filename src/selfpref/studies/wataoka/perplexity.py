@@ -110,7 +110,9 @@ def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
         `voted` (whether people voted on any of the judge's part) and `n_dropped` (how many of it do
         not enter).
     """
-    pairs, quality, x = data.pairs, data.truth("quality"), [pd.Series(dtype=float)]
+    pairs = data.pairs
+    quality = data.truth("quality")
+    x = [pd.Series(dtype=float)]
     logs = data.settings.scale == "log-perplexity"
     for judge, mine in pairs.groupby("judge"):
         _, values = read_by(data, str(judge), reader)

@@ -89,7 +89,8 @@ def _to_judge(
     names = pairs["item_id"].str.cat(pairs[SIDES], "/")
     # Either order of a labelled pair is the same pair.
     known = (labels["item_id"].str.cat(labels[sides], "/") for sides in (SIDES, SIDES[::-1]))
-    labelled, mine = names.isin(pd.concat(known)), pairs[SIDES].eq(own).any(axis=1)
+    labelled = names.isin(pd.concat(known))
+    mine = pairs[SIDES].eq(own).any(axis=1)
     if which == "labelled" and len(labels):
         return pairs[labelled]
     if isinstance(which, str):

@@ -329,7 +329,8 @@ def vicuna80(dataset: str, entry: Dataset, source: Path) -> Frames:
         for number, score in values(local, "question_id", "score")
     ]
     every = pd.DataFrame(rated, columns=[*WHO, "winner"]).replace(NAMES)
-    votes, verdicts = every[every["who"].eq("human")], every[every["who"].isin(judges)]
+    votes = every[every["who"].eq("human")]
+    verdicts = every[every["who"].isin(judges)]
     return tables_of(items, responses, votes, verdicts)
 
 
@@ -481,7 +482,9 @@ def hub(dataset: str, entry: Dataset, source: Path) -> Frames:
     again = name.groupby(name).cumcount().add(1).astype(str)
     rows["dialogue"] = name.mask(arena & again.ne("1"), name + "-" + again)
     one, other = (rows[side].map(turns) for side in ("conversation_a", "conversation_b"))
-    rows["asked"], rows["said_a"], rows["said_b"] = one.str[0], one.str[1], other.str[1]
+    rows["asked"] = one.str[0]
+    rows["said_a"] = one.str[1]
+    rows["said_b"] = other.str[1]
     length = rows["asked"].str.len()
     rows["last"] = length if arena else rows["turn"]
     vote = rows["winner"].isin(WINNERS) & rows["model_a"].ne(rows["model_b"])
