@@ -9,8 +9,7 @@ table and frame below data/<profile>. Rows are compared in their order. Numbers 
 1e-9 (absolute and relative): sums come out differently in the last digits on different
 processors. Printed is each table that differs, with the first cell, and each table or column that
 is only on one side. The exit status is 1 if a number or word differs, or a table or column is gone;
-additions are told and allowed, and what dropped.csv lists (table, column or nothing, reason) may be
-gone, and is counted; `column=value` in the place of a column are the rows that have it.
+additions are told and allowed.
 """
 
 import argparse
@@ -25,8 +24,6 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
-TOLERANCE = 1e-9
-DROPPED = ROOT / "tools" / "dropped.csv"
 
 
 def frame(table: Path) -> pd.DataFrame:
@@ -66,7 +63,7 @@ def differences(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
     for name in old.columns.intersection(new.columns, sort=False):
         numbers = (pd.to_numeric(one[name], errors="coerce").astype(float) for one in (old, new))
         gaps = not pd.api.types.is_string_dtype(old[name])
-        same = np.isclose(*numbers, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=gaps)
+        same = np.isclose(*numbers, rtol=1e-9, atol=1e-9, equal_nan=gaps)
         same |= old[name].eq(new[name]).to_numpy(dtype=bool, na_value=False)
         if not same.all():
             row = int(np.argmin(same))
@@ -74,28 +71,16 @@ def differences(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
             yield f"{name}: {(~same).sum()} of {len(old)} rows, first in row {row + 1}: {told}"
 
 
-def compared(old: dict[str, Path], new: dict[str, Path]) -> tuple[list[str], int]:
-    """What differs, a line each, and how many tables and columns are gone as `DROPPED` lists."""
-    listed = pd.read_csv(DROPPED, dtype=str, keep_default_na=False)
-    drops = {*zip(listed["table"], listed["column"], strict=True)}
-    gone = sorted(old.keys() - new.keys())
+def compared(old: dict[str, Path], new: dict[str, Path]) -> list[str]:
+    """What differs, a line each."""
     told = [f"+ {name}: new" for name in sorted(new.keys() - old.keys())]
-    told += [f"{name}: gone" for name in gone if (name, "") not in drops]
-    dropped = sum((name, "") in drops for name in gone)
+    told += [f"{name}: gone" for name in sorted(old.keys() - new.keys())]
     for name in sorted(old.keys() & new.keys()):
         # A million rows need not be read.
-        if old[name].read_bytes() == new[name].read_bytes():
-            continue
-        before, after = frame(old[name]), frame(new[name])
-        lost = [one for one in before if one not in after and (name, one) in drops]
-        dropped += len(lost)
-        for column, _, value in (one.partition("=") for of, one in drops if of == name):
-            if value and not after.get(column, before[column].iloc[:0]).eq(value).any():
-                dropped += bool(before[column].eq(value).any())
-                before = before[before[column].ne(value)].reset_index(drop=True)
-        found = differences(before.drop(columns=lost), after)
-        told += [f"{'+ ' * (one[0] == '+')}{name}: {one}" for one in found]
-    return told, dropped
+        if old[name].read_bytes() != new[name].read_bytes():
+            found = differences(frame(old[name]), frame(new[name]))
+            told += [f"{'+ ' * (one[0] == '+')}{name}: {one}" for one in found]
+    return told
 
 
 def main() -> int:
@@ -116,11 +101,10 @@ def main() -> int:
             made = ROOT / "data" / args.profile
             new = {name: path for name, path in new.items() if not path.is_relative_to(made)}
         old = tables(folder, args.profile, args.study)
-        told, dropped = compared(old, new)
+        told = compared(old, new)
     failed = sum(line[0] != "+" for line in told)
     counted = f"{len(old.keys() & new.keys())} tables compared, {failed} differences"
-    ends = f"{args.profile}: {counted}, {dropped} tables and columns dropped as listed"
-    print(*told, ends, sep="\n")
+    print(*told, f"{args.profile}: {counted}", sep="\n")
     return int(failed > 0 or not old)
 
 
