@@ -1,6 +1,7 @@
 """A user's file of any number of judges goes through the numbers and the chapter."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from conftest import SETTINGS
@@ -27,3 +28,17 @@ def test_a_file_of_any_number_of_judges_is_measured_and_drawn(judges, rng, tmp_p
     drawn = {path.stem for path in paths.figure_dir("recorded", "beyond").glob("*.svg")}
     needs = {"mitigations": 3, "mitigation_changes": 3}
     assert drawn == {name for name in FIGURES if judges >= needs.get(name, 1)}
+
+
+def test_sets_are_those_with_votes_or_a_key_of_ones_own(monkeypatch):
+    held = {"votes": (["j"], False), "released": (["j"], True), "own": (["j"], True)}
+    held["unread"] = ([], False)
+    monkeypatch.setattr(sets, "WATAOKA", SimpleNamespace(by_dataset=lambda profile, names: held))
+    monkeypatch.setattr(
+        sets,
+        "Judged",
+        lambda name, of, _: SimpleNamespace(name=name, judges=of[0], keyed=of[1]),
+    )
+    section = SimpleNamespace(by_key=lambda name: name == "own")
+    params = SimpleNamespace(studies=["wataoka"], profile="p", wataoka=section)
+    assert [data.name for data in sets.of_wataoka(params, SETTINGS)] == ["votes", "own"]

@@ -52,6 +52,17 @@ def of(frame, *key, **where):
     return frame.set_index(list(key))
 
 
+def test_what_there_is_and_what_failed_is_counted():
+    truths = [{"item_id": "c/0", "responder": "x", "metric": "key", "score": 1.0}]
+    rating = {"item_id": "c/1", "responder": "x", "judge": "y"}
+    failed = rating | {"judge": "z", "score": None, "status": "unparsable"}
+    ratings = [rating | {"score": 3.0, "status": "ok"}, failed]
+    found = panel.counted(study(votes("xyz xyz"), truths, ratings))
+    equal(
+        found, "task items clusters keyed failed", ("only", 2, 2, 1, 1), category="c", task="only"
+    )
+
+
 def test_shares_count_ties_and_leave_failures_out():
     rows = [verdict(f"c/{n}", "x", choice) for n, choice in enumerate(["x", "x", "y", "tie"])]
     found = study([*rows, verdict("c/9", "x", None, status="refused")])

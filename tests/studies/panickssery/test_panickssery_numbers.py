@@ -192,7 +192,9 @@ def marked(*names):
 def test_subsets_are_by_family_and_kind():
     mine, yours = {"a_2_ft_me", "b_2_ft_me"}, {"a_2_ft_you", "b_2_ft_you"}
     controls, again = {"a_length_ft_me", "a_random_ft_me"}, {"c_2_ft_me", "d_2_ft_me"}
-    everyone = {"me", *mine, *yours, *controls, *again}
+    # A single one has no line.
+    lone = {"a_2_ft_lone"}
+    everyone = {"me", *mine, *yours, *controls, *again, *lone}
     who = marked(*everyone).set_index("evaluator", drop=False)
     who.loc[[*again], "variant"] = "self-recognition-replay"
     who.loc[sorted(controls), "duplicate_of"] = sorted(controls, reverse=True)
@@ -201,7 +203,7 @@ def test_subsets_are_by_family_and_kind():
     assert found == {
         "me-self-recognition": mine,
         "you-self-recognition": yours,
-        "self-recognition": mine | yours,
+        "self-recognition": mine | yours | lone,
         "me-controls": controls,
         "controls": controls,
         "me-replay": again,
