@@ -99,6 +99,7 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
     # From a picture to its cell, from there to the functions.
     assert 'href="wataoka.html#fig1b_bias"' in pages["index"]
     assert '<figure id="fig1b_bias">' in shown
+    assert 'alt="Bias of two judges"' in shown
     assert 'href="wataoka-code.html"' in shown
     assert 'href="wataoka-code.html#pairs.bias"' in pages["wataoka-code"]
     assert 'id="pairs.bias"' in pages["wataoka-code"]
