@@ -153,7 +153,7 @@ def test_among_copies_only_the_place_is_chosen():
 
 
 def test_harmful_neutral_and_legitimate_choices_of_itself():
-    # x beside y and z: twice worse, twice as good, once better; the last row has no key.
+    # x beside y and z: twice worse, twice as good, once better; the last row has x's score alone.
     rows = votes("xyx yyy xyy yyy xyy xxx")
     scores = [(0, 1, 0), (0.5, 0, 1), (1, 1, 0), (0, 0, 0), (1, 0, 0)]
     known = [
@@ -161,6 +161,7 @@ def test_harmful_neutral_and_legitimate_choices_of_itself():
         for (n, row), (place, name) in product(enumerate(scores), enumerate(NAMES))
         for metric in ("strict", "tolerant")
     ]
+    known.append({"item_id": "c/5", "responder": "x", "metric": "strict", "score": 1.0})
     table = excess.objective(study(rows, known))
     x = of(table, "judge", category="c", scoring="strict").loc["x"]
     wanted = {"n": 5, "n_self": 3, "n_harmful": 2, "n_neutral": 2, "n_legitimate": 1}
