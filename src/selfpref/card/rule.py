@@ -181,14 +181,15 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answe
         mine, others = placebo.loc[written, "effect"], placebo[~written]
         if others["effect"].max() >= mine.max():
             other = others.loc[others["effect"].idxmax()]
-            much = f"{other['responder']}'s ({other['effect']:+.2f})"
-            return Answer(None, f"{shown}, but as much to {much}, which it did not write")
+            much = f"{mine.max():+.2f} and {other['effect']:+.2f} to {other['responder']}'s"
+            return Answer(None, f"{shown}, but each alone {much}, which it did not write")
         told = f"{shown}, and less to everyone else's"
         if row["hi"] >= least:
             return Answer(True, told)
         return Answer(True, f"{told}, but under the {least:.2f} that would matter", row["hi"])
     if row["hi"] < least:
-        return Answer(False, f"{shown}, less than the {least:.2f} that would matter", row["hi"])
+        told = "below 0" if row["hi"] < 0 else f"less than the {least:.2f} that would matter"
+        return Answer(False, f"{shown}, {told}", row["hi"])
     told = f"{shown}: neither 0 nor {least:.2f}, which would matter, is ruled out"
     return Answer(None, f"{told}; these data could show {detectable(row):.2f} or more")
 
