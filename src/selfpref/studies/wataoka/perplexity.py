@@ -124,7 +124,8 @@ def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
     )
     own_is_b = pairs["second"].eq(pairs["judge"])
     own = own_is_b | pairs["first"].eq(pairs["judge"])
-    drawn = turned(rows, [seed_of(*key) % 2 == 1 for key in pairs[PAIR].to_numpy()])
+    odd = [seed_of(*key) % 2 == 1 for key in pairs[PAIR].to_numpy()]
+    drawn = turned(rows, np.array(odd, dtype=bool))
     parts = {"all": drawn, "own": turned(rows, own_is_b)[own], "other": drawn[~own]}
     rows = pd.concat([part.assign(pairs=name) for name, part in parts.items()], ignore_index=True)
     rows["voted"] = rows.groupby(BY)["human"].transform("count").gt(0)
