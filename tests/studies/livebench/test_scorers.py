@@ -35,7 +35,7 @@ RULES = [
     ("spatial", "triangle", "an **equilateral triangle**", 1, 1),
     ("cta", "home_city", "`home_city`", 1, 1),
     ("cta", "city", "The class is\n**city**", 0, 1),
-    ("olympiad", "2,1,3", "Answer: 2, 1, 3", 1, 1),
+    ("olympiad", "2,1,3", "**Answer:**\n\n2, 1, 3", 1, 1),
     ("olympiad", "2,1,3", "Answer: 2, 3", 2 / 3, 2 / 3),
     ("olympiad", "2,1,3", "They are 2, 1, 3", 0, 1),
     ("tablejoin", JOINED, "```python\n{'a': 'x', 'b': 'y'}\n```", 1, 1),
