@@ -14,8 +14,9 @@ interval is held against the truth: that of a set of twenty times as many prompt
   in 75 clusters, beside a key.
 
 Each once with nobody who favours itself (*none*) and once with `ada` who does (*planted*). It
-prints a Markdown table: coverage of each statistic of `ada`, and how often the first line said
-that it favours itself. A million verdicts' worth of work: three quarters of an hour on one core.
+prints a Markdown table: coverage of each statistic of `ada`; how often the first line said that it
+favours itself, that it does not or by at most x, and that it cannot be told; and how often the
+truth lay above that x. A million verdicts' worth of work: three quarters of an hour on one core.
 """
 
 import sys
@@ -128,9 +129,12 @@ def coverage(draw, draws):
     """By statistic, how often the interval held the truth; and the answers."""
     truth = {name: row["value"] for name, row in draw(np.random.default_rng(0), LARGER)[0].items()}
     held, counted, answers = Counter(), Counter(), Counter()
+    own = truth.get("regression_scaled")
     for seed in range(1, draws + 1):
         found, favours = draw(np.random.default_rng(seed), 1)
         answers[favours] += 1
+        if favours is False and own is not None:
+            answers["x too low"] += (found["regression_scaled"]["hi"] or 0.0) < own
         for name, row in found.items():
             if row["lo"] is not None and truth[name] is not None and np.isfinite(row["lo"]):
                 counted[name] += 1
@@ -153,7 +157,7 @@ def main() -> None:
             label = STATISTICS.get(statistic, statistic)
             numbers = f"{truth[statistic]:.3f} | {held[statistic] / n:.3f} | {n}"
             print(f"| {name}, {planted} | {label} | {numbers} |")
-        said = ", ".join(f"{answers[key]} {key}" for key in (True, False, None))
+        said = ", ".join(f"{answers[key]} {key}" for key in (True, False, None, "x too low"))
         print(f"| {name}, {planted} | favours itself? | | {said} | {draws} |", flush=True)
 
 

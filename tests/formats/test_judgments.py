@@ -127,8 +127,7 @@ def test_what_stands_twice_is_refused_unless_numbered_or_of_another_person():
     other = ROW | {"order": "ba", "label": "b"}
     with refused(match=r"contradicts .*line 1"):
         read(ROW, other)
-    two = read(ROW | {"annotator": "p"}, other | {"annotator": "q"})
-    assert len(two["labels"]) == 2
+    assert len(read(ROW | {"annotator": "p"}, other | {"annotator": "q"})["labels"]) == 2
     # A vote repeated with every verdict counts once, and a verdict beside several votes.
     swapped = {"responder_a": "y", "responder_b": "x", "label": "b", "order": "ab"}
     assert len(read(ROW, ROW | swapped)["labels"]) == 1

@@ -3,6 +3,7 @@
 import itertools
 import math
 from functools import partial
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 from asking import to_choose, to_generate, to_score
 from small_models import CHATML, byte_level, load, save, save_chain
 
+from selfpref.errors import SelfprefError
 from selfpref.models import Choice, Likelihood, Prompt, Text, local
 from selfpref.models.local import passes
 from selfpref.models.local.encoding import Encoder
@@ -94,6 +96,13 @@ def test_what_exceeds_the_context_is_truncated_and_what_reaches_its_limit_is_cut
     assert ([choice.status for choice in chosen], long) == (["ok"] * 2, Choice((), "truncated"))
     cut, *long = model.answer(to_generate(prompts, max_tokens=9, temperature=0, seeds=[0] * 3))
     assert (cut.status, long) == ("cut", [Text("", "truncated")] * 2)
+
+
+def test_a_gpu_without_room_says_what_to_lower(folder, monkeypatch):
+    model = load(folder, batch_tokens=7)
+    monkeypatch.setattr(passes, "likelihoods", Mock(side_effect=torch.OutOfMemoryError))
+    with pytest.raises(SelfprefError, match=r"m: no room on the GPU for 7 tokens.*`batch_tokens`"):
+        model.answer(to_score(PROMPTS[:1], ["A"]))
 
 
 def test_identity_holds_what_changes_an_answer(tmp_path):

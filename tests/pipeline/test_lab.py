@@ -32,8 +32,7 @@ def test_every_figure_is_drawn_and_nothing_is_left_to_do(laboratory):
 def test_every_pair_is_judged_in_both_orders_and_of_articles_only_those_held_out(laboratory):
     for part, judges in (("judges", TOGETHER), (ALONE, [ALONE])):
         verdicts = laboratory.table(f"data/lab/wataoka/verdicts/{part}.parquet")
-        counts = verdicts["judge"].value_counts().to_dict()
-        assert counts == dict.fromkeys(judges, 2 * PAIRS)
+        assert verdicts["judge"].value_counts().to_dict() == dict.fromkeys(judges, 2 * PAIRS)
     for part, name in (("readers", "clerk"), ("tuned-readers", "clerk-again")):
         verdicts = laboratory.table(f"data/lab/panickssery/verdicts/{part}.parquet")
         assert name in set(verdicts["judge"])

@@ -38,8 +38,7 @@ def test_an_eo_of_few_pairs_has_newcombes_interval_and_others_their_bootstrap():
     boot = ClusterBootstrap(200, seed=2)
     found = bias.equal_opportunity_interval(*pairs_of([100, 0, 6, 0]), boot)
     # Newcombe's method 10 on 100 of 100 and 0 of 6, by hand from Wilson's 0.963 and 0.390.
-    wanted = (1, 1 - np.hypot(1 - 0.96301, 0.39033), 1)
-    assert found[:3] == pytest.approx(wanted, abs=1e-4)
+    assert found[:3] == pytest.approx((1, 1 - np.hypot(1 - 0.96301, 0.39033), 1), abs=1e-4)
     for few, same in ((5, True), (4, False)):
         pairs = pairs_of([30, few, 12, 6])
         plain = boot.estimate(*pairs, equal_opportunity, "j")

@@ -313,8 +313,7 @@ def test_the_gap_takes_out_what_those_see_who_wrote_neither():
     rows = [("a", "a", 0, 0.9), ("a", "b", 0, 0.3)]
     # c wrote neither and sees a difference of 0.2; b's view of its own text does not count.
     rows += [("c", "a", 0, 0.6), ("c", "b", 0, 0.4), ("b", "a", 0, 0.1), ("b", "b", 0, 0.9)]
-    found = rated(*rows)["value"]
-    assert found["a", "b", "gap"] == pytest.approx(0.4)
+    assert rated(*rows)["value"]["a", "b", "gap"] == pytest.approx(0.4)
     # Nor does that of a tuned judge.
     tuned = evaluators.from_names(["a", "b", "set_0_ft_c"])
     rows = [("set_0_ft_c", *row[1:]) if row[0] == "c" else row for row in rows]

@@ -122,8 +122,7 @@ def test_slopes_of_judge_people_and_their_difference():
     for pairs, part in entering(data).groupby("pairs", observed=True):
         found, x = table.loc[pairs], part["x"]
         for who, column in {"judge": "decision", "human": "human"}.items():
-            wanted = np.polyfit(x, part[column], 1)[0]
-            assert found.loc[who, "slope"] == pytest.approx(wanted)
+            assert found.loc[who, "slope"] == pytest.approx(np.polyfit(x, part[column], 1)[0])
         design = np.column_stack([np.ones(len(x)), x, part["q"]])
         held = np.linalg.lstsq(design, part["decision"], rcond=None)[0][1]
         assert found.loc["judge", "controlled"] == pytest.approx(held)

@@ -14,8 +14,7 @@ def test_the_human_table_is_that_of_the_paper():
     # The paper prints one decimal after 10, and the difference of rounding is all that is left.
     assert (found["bias"] - found["bias_published"]).abs().max() < 0.05
     biases = [9.62, 17.56, 19.60, 21.86, 8.06, 14.62]
-    found = found.sort_values(["model", "step"])
-    assert found["bias"].tolist() == pytest.approx(biases)
+    assert found.sort_values(["model", "step"])["bias"].tolist() == pytest.approx(biases)
 
 
 def test_contaminated_steps_are_those_of_the_leftover_runs():

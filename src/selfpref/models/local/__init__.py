@@ -32,6 +32,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils import deterministic
 from transformers import DynamicCache, PreTrainedModel
 
+from selfpref.errors import SelfprefError
 from selfpref.models import Answers, Call, Choice, Choose, Generate, Likelihood, Score, Text
 from selfpref.models.local import loading, passes
 from selfpref.models.local.encoding import Encoder
@@ -113,9 +114,17 @@ class LocalModel:
 
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Answers:
-        """Answers as they are made; see `Engine`."""
+        """Answers as they are made; see `Engine`.
+
+        Raises:
+            SelfprefError: The GPU has no room for a batch.
+        """
         ways: Any = {Choose: self._choose, Score: self._score, Generate: self._generate}
-        yield from ways[type(calls[0])](calls)
+        try:
+            yield from ways[type(calls[0])](calls)
+        except torch.OutOfMemoryError as error:
+            told = f"no room on the GPU for {self._budget} tokens at a time; lower `batch_tokens`"
+            raise SelfprefError(f"{self.model.name_or_path}: {told}") from error
 
     def _fitting(self, texts: Sequence[str], more: int) -> tuple[dict[int, Ids], list[int]]:
         """Token ids of the texts that leave room for so many more; and which texts do not."""
