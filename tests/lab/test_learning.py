@@ -117,8 +117,7 @@ def test_losses_and_gradients_are_the_librarys(shape):
     assert float(loss.detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
     found = torch.split(trained.vector.grad, [each.numel() for each in model.parameters()])
     for (name, weight), gradient in zip(model.named_parameters(), found, strict=True):
-        gap = (gradient.view_as(weight) - weight.grad).norm() / weight.grad.norm()
-        assert gap < 1e-4, name
+        assert (gradient.view_as(weight) - weight.grad).norm() / weight.grad.norm() < 1e-4, name
 
 
 def test_training_goes_through_its_phases_and_learns():

@@ -99,10 +99,9 @@ def test_what_exceeds_the_context_is_truncated_and_what_reaches_its_limit_is_cut
 
 
 def test_a_gpu_without_room_says_what_to_lower(folder, monkeypatch):
-    model = load(folder, batch_tokens=7)
     monkeypatch.setattr(passes, "likelihoods", Mock(side_effect=torch.OutOfMemoryError))
     with pytest.raises(SelfprefError, match=r"m: no room on the GPU for 7 tokens.*`batch_tokens`"):
-        model.answer(to_score(PROMPTS[:1], ["A"]))
+        load(folder, batch_tokens=7).answer(to_score(PROMPTS[:1], ["A"]))
 
 
 def test_identity_holds_what_changes_an_answer(tmp_path):
@@ -154,8 +153,7 @@ def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
     for row, drawn, found in zip(rows, draws, made, strict=True):
         assert (len(found.ids), found.ended) == (len(drawn), False)
         logits = logits_of(engine.model, [*row, *found.ids])[len(row) - 1 : -1]
-        p = logits.softmax(-1)[:, watched]
-        assert found.watched == pytest.approx(p.numpy(), abs=1e-6)
+        assert found.watched == pytest.approx(logits.softmax(-1)[:, watched].numpy(), abs=1e-6)
         # The first token at which the cumulative sum at this temperature exceeds the draw.
         reached = (logits / 0.8).softmax(-1).cumsum(-1).numpy()
         assert found.ids == list(map(partial(np.searchsorted, side="right"), reached, drawn))

@@ -53,8 +53,7 @@ def test_what_a_worker_cannot_do_it_says_in_one_line(repository, monkeypatch):
         raise RuntimeError("no memory\nand forty lines")
 
     row = cluster.Worker(repository, failing)({"batch": pickle.dumps((10, []))})
-    told = "a Ray worker failed: RuntimeError: no memory"
-    assert pickle.loads(row["answers"]) == ([], told)
+    assert pickle.loads(row["answers"]) == ([], "a Ray worker failed: RuntimeError: no memory")
     # A node of a cluster has an environment of its own.
     assert SETTINGS.items() <= os.environ.items()
 

@@ -37,8 +37,7 @@ def test_an_example_runs_from_items_to_its_report_and_counts_what_cannot_be_read
     for path in clone.folder.glob(f"data/{study}/{study}/*/smollm2*.parquet"):
         found = clone.table(str(path))
         # An arm's name stands in front of its items; of LiveBench one category of three is marked.
-        items = found["item_id"].str.split("/").str[-2:].str.join("/")
-        assert 0 < items.nunique() <= 10
+        assert 0 < found["item_id"].str.split("/").str[-2:].str.join("/").nunique() <= 10
         # What has no number says why.
         known = {"ratings": "score", "verdicts": "choice"}.get(path.parent.name)
         assert known is None or (found["status"].eq("ok") == found[known].notna()).all()

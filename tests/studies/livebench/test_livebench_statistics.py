@@ -182,6 +182,20 @@ def test_kappa_of_fleiss_by_hand():
     assert np.isnan(panel.fleiss(np.array([6.0, 2.0, 2.0])))
 
 
+@pytest.mark.parametrize(("most", "d"), [(1.0, 1.5), (0.95, 1.0)])
+def test_a_judge_that_gives_everything_the_top_mark_is_no_third_judge(most, d):
+    totals = {"x": (5, 3, 4), "y": (4, 4, 4), "z": (11, 11, 11)}
+    ratings = [
+        {"item_id": "c/0", "judge": judge, "responder": name, "score": score, "status": "ok"}
+        for judge, row in totals.items()
+        for name, score in zip(NAMES, row, strict=True)
+    ]
+    known = [{"item_id": "c/0", "metric": "strict", "score": 0.0, "responder": n} for n in NAMES]
+    found = excess.third_judge(study(votes("xyz"), known, ratings), most)
+    found = of(found, "judge", "kind", category="all", scale="marks", scoring="strict")
+    assert found.loc[("x", "both wrong"), "value"] == d
+
+
 def test_scores_leave_failures_out_and_count_the_top():
     rated = [
         {"item_id": f"c/{n}", "responder": "x", "judge": "x", "score": score, "status": status}

@@ -156,8 +156,7 @@ def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     found = read(files)
     verdicts = found["verdicts"]
     of_gpt = verdicts[verdicts["judge"].eq("gpt4")]
-    variants = {item: set(rows["variant"]) for item, rows in of_gpt.groupby("item_id")}
-    assert variants == {
+    assert {item: set(rows["variant"]) for item, rows in of_gpt.groupby("item_id")} == {
         "xsum/a": {"labels-correct", "labels-swapped", "labels-random-correct"},
         "xsum/b": {"labels-random-swapped"},
     }

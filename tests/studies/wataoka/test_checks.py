@@ -68,8 +68,7 @@ def test_another_person_in_the_judges_place():
     # Of eight pairs two differ; ten of 16 votes are for GPT-4.
     rho = 1 - (2 / 8) / (2 * 10 / 16 * 6 / 16)
     eo = (2 * 0.8 - 1) * (1 - rho)
-    found = [row[name] for name in checks.VALUES]
-    assert found == pytest.approx([0.8, rho, eo, eo / 0.520438])
+    assert [row[name] for name in checks.VALUES] == pytest.approx([0.8, rho, eo, eo / 0.520438])
     assert row["eo_without_self_lo"] < eo < row["eo_without_self_hi"]
     # Without Arena, another set or the paper's counts there is nothing to say.
     for sets, paper in (([other], PAPER), ([arena], PAPER), ([arena, other], PAPER.iloc[:0])):

@@ -60,8 +60,7 @@ def test_a_live_judge_moves_no_released_judges_excess(three):
         pairs.excess_table([Judged("set", {**three.tables, "verdicts": rows}, SETTINGS)])
         for rows in (live, verdicts.query("judge != 'l'"))
     )
-    left_out = mixed.groupby("judge")["left_out"].first()
-    assert left_out.to_dict() == {"j": "l", "k": "l", "l": ""}
+    assert mixed.groupby("judge")["left_out"].first().to_dict() == {"j": "l", "k": "l", "l": ""}
     same = ["judge", "variant", "excess", "excess_lo", "excess_hi", "others", "n"]
     pd.testing.assert_frame_equal(mixed.query("judge != 'l'")[same], two[same])
 

@@ -34,6 +34,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 
+from selfpref.prompts.rubric import TOP
 from selfpref.statistics import third
 from selfpref.statistics.bootstrap import Floats, bounded, cluster_sums
 from selfpref.studies.livebench.panel import (
@@ -218,15 +219,22 @@ def objective(panel: Panel) -> pd.DataFrame:
     return found.join([beyond, of_self]).reset_index()
 
 
-def third_judge(panel: Panel) -> pd.DataFrame:
+def third_judge(panel: Panel, most: float = 1.0) -> pd.DataFrame:
     """Own responses that the key calls wrong, marked by their judge and by a third one.
+
+    Args:
+        panel: The study.
+        most: A judge is left out of a category if more than this share of its totals there are the
+            full ones: as a third judge it would control nothing.
 
     Returns:
         `category` (pooled: `all`), `scoring` (the reading of the key) and the columns `third.THIRD`
         (`selfpref.statistics.third`), in points of the rubric.
     """
     found = [pd.DataFrame(columns=["category", "scoring", *third.THIRD])]
-    marks = with_all(rated(panel), "category")
+    marks = rated(panel)
+    full = marks["score"].ge(TOP).groupby([marks["category"], marks["judge"]]).transform("mean")
+    marks = with_all(marks[full.le(most)], "category")
     for scoring, key in objective_scores(panel).groupby("scoring"):
         keyed = marks[marks["item_id"].isin(key["item_id"])]
         for category, rows in keyed.groupby("category"):
