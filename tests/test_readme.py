@@ -80,5 +80,8 @@ def test_no_link_is_dead_and_every_command_is_one_that_there_is(page):
     makefile = (REPOSITORY / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)) <= targets
-    called = set(re.findall(r"(?:^|`)selfpref ([a-z]+)", text, re.MULTILINE))
-    assert called <= {*COMMANDS.choices}
+    assert {*re.findall(r"(?:^|`)selfpref ([a-z]+)", text, re.MULTILINE)} <= {*COMMANDS.choices}
+    for place, anchor in re.findall(r"\]\(([^():#]*)#([^)]+)\)", text):
+        told = (REPOSITORY / page).parent.joinpath(place or Path(page).name).read_text()
+        headings = re.sub(r"[^\w\n -]", "", "\n".join(re.findall(r"^#+ (.*)", told, re.M)).lower())
+        assert anchor in headings.replace(" ", "-").splitlines()

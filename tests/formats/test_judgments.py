@@ -207,8 +207,7 @@ def test_preferences_of_alpaca_eval():
     with refused(match=r"f\.json, entry 1: preference 3; give 1, 2"):
         read(ANNOTATION | {"preference": 3}, name="f.json")
     # One instruction is one item, whoever followed it.
-    other = ANNOTATION | {"generator_2": "w", "preference": 1.75}
-    found = read(ANNOTATION, other)
+    found = read(ANNOTATION, ANNOTATION | {"generator_2": "w", "preference": 1.75})
     assert len(found["items"]) == 1
     assert verdicts(found) == [(["x", one], one, "ok", False) for one in "yw"]
     assert [*found["verdicts"]["probabilities"]] == [None, [0.25, 0.75]]

@@ -34,8 +34,7 @@ def test_d_holds_the_texts_and_the_judges_severity():
     assert rows.loc[("x", "y"), "third"] == "z"
     assert rows.loc[("x", "z"), ["own", "other", "key_own", "key_other"]].tolist() == [9, 6, 0, 1]
     # An incomplete bracket is no row.
-    lacking = marks[~(marks["judge"].eq("z") & marks["responder"].eq("y"))]
-    found = brackets(lacking, key)
+    found = brackets(marks[~(marks["judge"].eq("z") & marks["responder"].eq("y"))], key)
     assert {*(found["judge"] + found["responder"])} == {"xz", "yz", "zx"}
 
 

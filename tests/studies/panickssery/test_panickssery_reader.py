@@ -90,8 +90,7 @@ def test_an_article_is_an_item_with_its_index_and_five_responses_of_judges_that_
 
 def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
     pairs = {"a": (0.5, 0.25), "b": (0.3, 0.3), "c": (NAN, 0.2), "d": (0.0, 0.0)}
-    rows = [llama(key, pairs.get(key)) for key in "abcde"]
-    found = read({LLAMA: rows})["verdicts"]
+    found = read({LLAMA: [llama(key, pairs.get(key)) for key in "abcde"]})["verdicts"]
     # The order with the own text first is the release's `forward`. What the release stores stays.
     assert answers(found, "llama|human", task="recognition") == {
         "a": [[0.5, 0.25], "llama", "ok", 0.25],
