@@ -56,6 +56,7 @@ def test_the_examples_of_judgments_are_read_as_the_pages_say(tmp_path):
     """Words are the same; a number may differ by the kind of processor."""
     file, number = tmp_path / "mine.jsonl", re.compile(r"[+-]?\d[\d.]*")
     file.write_text(selfpref("example"))
+    assert re.search(r"\n +example +Print simulated judgments", selfpref("--help"))
     shown = re.search(r"```\n(judge  .*?)\.\.\.\n```", README, re.DOTALL)[1]
     printed = selfpref("measure", file, "--brief")
     assert number.sub("", printed).startswith(number.sub("", shown))

@@ -105,8 +105,7 @@ def test_what_is_refused_leaves_the_earlier_file_as_it_was(tmp_path, change, tol
 
 
 def test_no_key_stands_twice_and_no_column_is_missing():
-    told = r"here: duplicate key in verdicts: \('wataoka', 'set/1', 'j'"
-    with refused(match=told):
+    with refused(match=r"here: duplicate key in verdicts: \('wataoka', 'set/1', 'j'"):
         tables.validate(pd.DataFrame([VERDICT, VERDICT | {"mass": 0.5}]), "verdicts", "here")
     with refused(match=r"here: column 'mass' is missing"):
         tables.validate(pd.DataFrame([VERDICT]).drop(columns="mass"), "verdicts", "here")

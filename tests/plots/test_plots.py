@@ -33,7 +33,9 @@ def test_examples_of_docstrings(module):
 
 
 def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_says_why():
-    figure = forest(ROWS, row="judge", label="bias", looks=LOOKS, hollow="fewer than ten")
+    # One group alone needs no heading.
+    shape = {"group": "set", "looks": LOOKS, "hollow": "fewer than ten"}
+    figure = forest(ROWS.assign(set="s"), row="judge", label="bias", **shape)
     assert legend_of(figure) == ["a", "b", "fewer than ten"]
     drawn = [line for line in figure.axes[0].lines if line.get_marker() in ("o", "D")]
     places = [line.get_xydata().round(2).tolist() for line in (drawn[0], drawn[2])]

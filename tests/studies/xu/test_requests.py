@@ -75,8 +75,7 @@ def test_concepts_come_from_the_pinned_release(tmp_path):
 
 def test_the_laboratory_draws_its_own():
     draw = partial(LabRequests, reader="lab", source="lab", translations=3, concepts=2, sums=1)
-    drawn = [read(draw(seed=seed), None)[0] for seed in (0, 0, 1)]
-    first, again, other = drawn
+    first, again, other = [read(draw(seed=seed), None)[0] for seed in (0, 0, 1)]
     assert first == again != other
     wanted = dict.fromkeys(("lab-en/1", "lab-en/2", "lab-en/3"), True)
     wanted |= dict.fromkeys(("coverage/1", "coverage/2", "math/1"), False)
