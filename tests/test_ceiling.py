@@ -159,6 +159,7 @@ def test_a_pinned_set_that_is_not_read_yet_is_counted_by_its_size():
     rows = ceiling.bounds(load(STAGED / "profiles/paper-livebench.yaml"))
     assert rows["calls"].gt(0).all()
     assert rows["known after"].str.startswith("dvc repro livebench-items@").all()
+    assert ceiling.text(rows).startswith("model ")
     assert "by the sizes of sets that are not read yet" in ceiling.text(rows)
 
 
