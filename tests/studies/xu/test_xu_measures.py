@@ -147,15 +147,16 @@ def test_refinement_by_noise_keeps_the_greatest_of_all_draws_and_learns_nothing(
     rows = whole(
         judged([-9, -3, -25], [-10, -12, NAN]),
         judged([-3, -3, -25], [-9, -13, NAN], step=1),
-        judged([-4, -4], -6, language="b"),
-        judged([-2, -4], -6, language="b", step=1),
+        judged([-4, -4, -20], [-6, -6, -2], language="b"),
+        judged([-2, -4, -2], [-6, -6, NAN], language="b", step=1),
         judged([0, 1], 0, **words),
         judged([1, 1], [0, 1], step=1, **words),
         *ASIDE[:3],
     )
     found = refined_by_noise(rows, SETTINGS)
     columns = "language noise_score noise_bias scores beyond"
-    start = [("a", -6, 5, 2, NAN), ("b", -4, 2, 2, NAN), ("average", -5, 3.5, 4, NAN)]
+    start = [("a", -6, 5, 2, NAN), ("b", -28 / 3, -14 / 3, 3, NAN)]
+    start.append(("average", -23 / 3, 1 / 6, 5, NAN))
     start = [*start, ("commongen", 0.5, 0.5, 2, NAN)]
     equal(found, columns, *start, step=0, **CORRECTED)
     later = [("a", -4.5, 6.5, 2, 8 - 6.5), ("b", -4, 2, 2, 3 - 2)]

@@ -156,7 +156,8 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """Refinement judged by pure noise, of every task.
 
     The accept rule is the paper's. Scores are drawn from those that the model gave its first texts;
-    the true score stays what it is at step 0, since nothing is learned about any text.
+    the true score stays what it is at step 0, since nothing is learned about any text. Both judges
+    are compared on the sentences that count at step 0 and at the step.
 
     Args:
         rows: As `rated` returns them.
@@ -165,7 +166,7 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     Returns:
         `language` (and `average`, where a model has all languages of the study), `model, step,
         convention, noise_score, noise_bias` with its bounds, `scores`, and `beyond` with its
-        bounds: the measured bias less the noise judge's; NaN at step 0, and where none was
+        bounds: the measured bias less the noise judge's; NaN at step 0, no row where none was
         measured.
     """
     found = []
@@ -179,12 +180,19 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """One model under one scoring: a row a language and step, then the means over languages."""
-    first = rows["step"].eq(0)
-    start = rows[["score", "truth"]].where(first & rows["gap"].notna())
-    rows = rows.assign(drawn=start["score"], off=start["truth"], draws=rows["step"] + 1)
-    # At step 0 both are the same, and rounding is all that is left.
-    rows["value"] = rows["gap"].mask(first)
-    return beside_noise(rows, settings, *names)
+    found = []
+    for step in sorted(rows["step"].unique()):
+        # The sentences that count at both steps.
+        part = rows[rows["step"].isin([0, step]) & rows["gap"].notna()]
+        steps = part.groupby(["language", "item_id"])["step"].transform("nunique")
+        part = part[steps.eq(1 + (step > 0))]
+        first = part["step"].eq(0)
+        start = part[["score", "truth"]].where(first)
+        part = part.assign(drawn=start["score"], off=start["truth"], draws=part["step"] + 1)
+        # At step 0 both are the same, and rounding is all that is left.
+        part["value"] = part["gap"].mask(first)
+        found.append(beside_noise(part, settings, *names).query("step == @step"))
+    return pd.concat(found, ignore_index=True)
 
 
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
