@@ -57,6 +57,7 @@ def test_the_examples_of_judgments_are_read_as_the_pages_say(tmp_path):
     file, number = tmp_path / "mine.jsonl", re.compile(r"[+-]?\d[\d.]*")
     file.write_text(selfpref("example"))
     assert re.search(r"\n +example +Print simulated judgments", selfpref("--help"))
+    assert "\nPrint simulated judgments" in selfpref("example", "--help")
     shown = re.search(r"```\n(judge  .*?)\.\.\.\n```", README, re.DOTALL)[1]
     printed = selfpref("measure", file, "--brief")
     assert number.sub("", printed).startswith(number.sub("", shown))

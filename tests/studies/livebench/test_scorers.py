@@ -53,6 +53,7 @@ BOXES = [
     # The last box decides.
     ("Simplify.", "5 (x-8)", r"$\boxed{x}$ no: $\boxed{5x - 40}$", 1, 1),
     ("Simplify.", "5 (x-8)", r"$\boxed{5x - 40}$ no: $\boxed{x}$", 0, 0),
+    ("Simplify.", "5 (x-8)", r"$\boxed{5x - 40}$ and \boxed{x", 1, 1),
     # The right side of an equation before its approximation.
     ("Solve.", r"\frac{601}{6}", r"$\boxed{s^2 = \frac{601}{6} \approx 100.17}$", 1, 1),
     # A box without its backslash counts only tolerantly.
