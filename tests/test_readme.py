@@ -23,7 +23,7 @@ ROW = re.compile(r"^(\S+)\.(\S+)\.(eo|excess) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+
 def test_sentences_and_claims_are_what_the_tables_say(monkeypatch):
     monkeypatch.chdir(STAGED)
     marked = {"README.md": 7, "docs/findings.md": 16, "docs/figures.md": 1}
-    marked |= {"docs/lab-reference/README.md": 50, "docs/rules.md": 10}
+    marked |= {"docs/lab-reference/README.md": 40, "docs/rules.md": 10}
     assert set(readme.PAGES) == set(marked)
     for name, count in marked.items():
         page = (REPOSITORY / name).read_text()
@@ -56,8 +56,7 @@ def test_the_examples_of_judgments_are_read_as_the_pages_say(tmp_path):
     """Words are the same; a number may differ by the kind of processor."""
     file, number = tmp_path / "mine.jsonl", re.compile(r"[+-]?\d[\d.]*")
     file.write_text(selfpref("example"))
-    assert re.search(r"\n +example +Print simulated judgments", selfpref("--help"))
-    assert "\nPrint simulated judgments" in selfpref("example", "--help")
+    assert (selfpref("--help") + selfpref("example", "--help")).count("Print simulated") == 2
     shown = re.search(r"```\n(judge  .*?)\.\.\.\n```", README, re.DOTALL)[1]
     printed = selfpref("measure", file, "--brief")
     assert number.sub("", printed).startswith(number.sub("", shown))

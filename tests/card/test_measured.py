@@ -97,7 +97,7 @@ def test_the_numbers_are_those_of_the_studies():
         for name in ("equal_opportunity", "excess"):
             assert shows.pop(name) == needed[name, judge]
         # (1.960 + 0.842)^2 s^2 n / 0.1^2, s the standard error.
-        wanted = 7.85 * (term["hi"] - term["lo"]) / 3.92**2 * term["n"] / 0.01
+        wanted = 7.85 * ((term["hi"] - term["lo"]) / 3.92) ** 2 * term["n"] / 0.01
         assert shows == {"regression_scaled": pytest.approx(wanted, rel=2e-3, abs=1)}
 
 

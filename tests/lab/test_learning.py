@@ -40,7 +40,8 @@ def test_a_seed_draws_the_same_examples_and_none_of_an_experiment(name):
         for schedule in recipe.schedules:
             digest += [schedule.steps, schedule.batch_tokens, schedule.learning_rate]
             for share, drawn in schedule.phases:
-                found = [drawn(np.random.default_rng(schedule.seed)) for _ in range(60)]
+                rng = np.random.default_rng(schedule.seed)
+                found = [drawn(rng) for _ in range(60)]
                 digest += [schedule.warmup, share, found]
                 for one in found:
                     if end in one.ids:  # else a text that answers no question

@@ -18,7 +18,7 @@ from selfpref.plots.save import Gallery
 
 LOOKS = {"a": Look("#0072B2"), "b": Look("#D55E00", "D")}
 ROWS = pd.DataFrame({"judge": [*"jjkk"], "series": [*"abab"], "value": [0.1, 0.2, 0.3, None]})
-ROWS = ROWS.assign(lo=ROWS["value"] - 0.1, hi=0.4, hollow=[False, True, False, False])
+ROWS = ROWS.assign(lo=ROWS["value"] - 0.1, hi=0.4, hollow=[False, True, False, False], set="s")
 
 
 def legend_of(figure):
@@ -34,9 +34,8 @@ def test_examples_of_docstrings(module):
 
 def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_says_why():
     # One group alone needs no heading.
-    shape = {"group": "set", "looks": LOOKS, "hollow": "fewer than ten"}
-    figure = forest(ROWS.assign(set="s"), row="judge", label="bias", **shape)
-    assert legend_of(figure) == ["a", "b", "fewer than ten"]
+    figure = forest(ROWS, row="judge", group="set", label="bias", looks=LOOKS, hollow="few pairs")
+    assert legend_of(figure) == ["a", "b", "few pairs"]
     drawn = [line for line in figure.axes[0].lines if line.get_marker() in ("o", "D")]
     places = [line.get_xydata().round(2).tolist() for line in (drawn[0], drawn[2])]
     # The only mark of its row stands in the middle.

@@ -159,7 +159,8 @@ class Readings:
         x = x + np.pad(pull, (0, 1))[:, None, None] * PLACES[:, None]
         x = x + np.pad(self.sides @ terms.T, ((0, 0), (0, 1)))[..., None, None]
         tied = self.counts[:, :, :, 1].sum(axis=(0, 2)) > 0
-        width = np.where(tied, np.exp(log_width), 0.0)[:, None, None]
+        # Of ties alone the greatest likelihood has no end.
+        width = np.where(tied, np.exp(np.minimum(log_width, 100.0)), 0.0)[:, None, None]
         a, b = expit(x - width), expit(-x - width)
         da, db = a * (1 - a), b * (1 - b)
         p = np.maximum(np.stack([b, 1 - a - b, a], axis=-2), np.finfo(float).tiny)

@@ -78,7 +78,8 @@ UNREADABLE = ["8 of 11", '{"marks": [1, 1, 0]}', GOOD.replace("1]", "2]"), GOOD[
     ],
 )
 def test_marks_are_added_up_or_missing(replies, asked):
-    model = Ruled(lambda *_: Text(next(iter(replies)), "ok"))
+    said = iter(replies)
+    model = Ruled(lambda *_: Text(next(said), "ok"))
     table = stages.mark(ITEMS, WRITTEN[:1], stages.Asked("judge", model, THRICE, 1))
     (row,) = validate(table, "ratings", "test").itertuples()
     assert (len(model.calls), row.reply) == (asked, replies[asked - 1])

@@ -156,8 +156,7 @@ def test_refinement_by_noise_keeps_the_greatest_of_all_draws_and_learns_nothing(
     found = refined_by_noise(rows, SETTINGS)
     columns = "language noise_score noise_bias scores beyond"
     start = [("a", -6, 5, 2, NAN), ("b", -28 / 3, -14 / 3, 3, NAN)]
-    start.append(("average", -23 / 3, 1 / 6, 5, NAN))
-    start = [*start, ("commongen", 0.5, 0.5, 2, NAN)]
+    start += [("average", -23 / 3, 1 / 6, 5, NAN), ("commongen", 0.5, 0.5, 2, NAN)]
     equal(found, columns, *start, step=0, **CORRECTED)
     later = [("a", -4.5, 6.5, 2, 8 - 6.5), ("b", -4, 2, 2, 3 - 2)]
     later += [("average", -4.25, 4.25, 4, 1.25), ("commongen", 0.75, 0.75, 2, 0.5 - 0.75)]

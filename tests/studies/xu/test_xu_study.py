@@ -40,7 +40,8 @@ def test_of_a_small_release_what_it_holds_is_said_and_no_text_of_it_is_kept(rele
     assert empty == {"mathematics", "expected", "asked", "size"}
     texts = ("its den", "red fox", "candidate 1", "source sentence")
     for name, frame in frames.items():
-        assert not [text for text in texts if text in frame.astype(str).to_string()], name
+        held = frame.astype(str).to_string()
+        assert not [text for text in texts if text in held], name
     # Two models, three steps, two conventions.
     counts = frames["translation"].groupby("language").size().to_dict()
     assert counts == {"average": 12, "jav_Latn-en": 12, "yor-en": 12}
