@@ -43,7 +43,7 @@ def read(kind, text, judges=None):
 
 
 def test_a_prompt_or_a_dialogue_is_an_item():
-    prompt = {"id": 7, "prompt": "Why?", "category": "physics"}
+    prompt = {"id": 7, "prompt": "Why?", "category": "physics", "cluster": "", "messages": None}
     found = items(prompt, {"id": "sums", "messages": DIALOGUE, "cluster": "arithmetic"})
     assert found["item_id"].to_list() == ["mine/7", "mine/sums"]
     assert found["messages"].to_list() == [[{"role": "user", "content": "Why?"}], DIALOGUE]
