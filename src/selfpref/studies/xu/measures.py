@@ -99,16 +99,16 @@ def beside_noise(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.Data
     """A judge of pure noise beside what was measured, from the same resamples.
 
     Args:
-        rows: One responder under one scoring, as `summary` takes them, with the scores that are
-            `drawn` from and the truths that are taken `off` (in each language), the measured
-            `value`, all NaN where there is none, and of how many `draws` the greatest is kept.
+        rows: One responder under one scoring, as `summary` takes them, with, in each cell, the
+            scores that are `drawn` from, the truths that are taken `off`, the measured `value`, all
+            NaN where there is none, and of how many `draws` the greatest is kept.
         settings: The intervals.
         names: Of the random stream.
 
     Returns:
         `KEY`, the number of `scores` to draw from, `noise_score`, `noise_bias` (less the mean
         truth) and `beyond` (the mean measured value less that), with their bounds; no row of a
-        language without scores.
+        cell without scores.
     """
     cells, parts = [], []
     clusters = sorted({*rows["cluster"]})
@@ -117,14 +117,15 @@ def beside_noise(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.Data
         known = part[name].groupby(part["cluster"]).agg(["sum", "count"])
         return np.array(known.reindex(clusters, fill_value=0).T, dtype=float)
 
-    for _, part in rows.dropna(subset="drawn").groupby("language"):
-        table = pd.crosstab(part["drawn"], part["cluster"])
+    for key, cell in rows.groupby(KEY):
+        known = cell.dropna(subset="drawn")
+        if known.empty:
+            continue
+        table = pd.crosstab(known["drawn"], known["cluster"])
         counts = table.reindex(columns=clusters, fill_value=0).to_numpy(dtype=float)
-        known = rows[rows["language"].isin(part["language"])]
-        for key, cell in known.groupby(KEY):
-            cells.append((*key, len(part)))
-            values = sums(known, "off"), sums(cell, "value")
-            parts.append((table.index.to_numpy(), counts, *values, cell["draws"].iloc[0]))
+        cells.append((*key, len(known)))
+        values = sums(cell, "off"), sums(cell, "value")
+        parts.append((table.index.to_numpy(), counts, *values, cell["draws"].iloc[0]))
 
     def statistics(weights: Floats) -> Floats:
         found = []
@@ -147,8 +148,8 @@ def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     chosen = rows["step"].eq(1)
     truth = rows["truth"].where(chosen)
     value = score.where(truth.notna())
-    rows = rows.assign(drawn=score.mask(chosen), off=0.0, value=value, draws=rows["k"])
-    made = beside_noise(rows, settings, *names).query("step == 1")
+    rows = rows.assign(step=1, drawn=score.mask(chosen), off=0.0, value=value, draws=rows["k"])
+    made = beside_noise(rows, settings, *names)
     return made.assign(noise_bias=made["noise_score"] - truth.mean())
 
 
@@ -180,19 +181,12 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """One model under one scoring: a row a language and step, then the means over languages."""
-    found = []
-    for step in sorted(rows["step"].unique()):
-        # The sentences that count at both steps.
-        part = rows[rows["step"].isin([0, step]) & rows["gap"].notna()]
-        steps = part.groupby(["language", "item_id"])["step"].transform("nunique")
-        part = part[steps.eq(1 + (step > 0))]
-        first = part["step"].eq(0)
-        start = part[["score", "truth"]].where(first)
-        part = part.assign(drawn=start["score"], off=start["truth"], draws=part["step"] + 1)
-        # At step 0 both are the same, and rounding is all that is left.
-        part["value"] = part["gap"].mask(first)
-        found.append(beside_noise(part, settings, *names).query("step == @step"))
-    return pd.concat(found, ignore_index=True)
+    known, place = rows[rows["gap"].notna()], ["language", "item_id"]
+    start = known.loc[known["step"].eq(0), [*place, "score", "truth"]]
+    both = known.merge(start.rename(columns={"score": "drawn", "truth": "off"}), on=place)
+    # At step 0 both judges are the same, and rounding is all that is left.
+    value = both["gap"].mask(both["step"].eq(0))
+    return beside_noise(both.assign(value=value, draws=both["step"] + 1), settings, *names)
 
 
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
