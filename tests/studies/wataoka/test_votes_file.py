@@ -68,5 +68,5 @@ def test_the_key_prefers_the_right_answer_of_two(voted):
     rows = [("1", "she", "a"), ("1", "you", "tie"), ("two", "she", "b"), ("two", "you", "tie")]
     rows = [(f"mine/{name}", "me", *row, "key") for name, *row in rows]
     equal(made["labels"], "item_id responder_a responder_b label annotator", *rows)
-    truths = ("mine/1", "me", 1), ("mine/two", "me", 0)
-    equal(made["truths"], "item_id responder score", *truths)
+    truths = ("mine/1", "me", "correct", 1), ("mine/two", "me", "correct", 0)
+    equal(made["truths"], "item_id responder metric score", *truths)
