@@ -6,8 +6,8 @@
 Works in a clone of HEAD below .cache/faults, never in this checkout. All tests run once, to see
 which reach which line (without those that start a pipeline, a cluster or a server). Then each fault
 is planted alone, and the files of tests that reach its line run until one fails; where the line is
-reached by a program alone, all do. Faults are drawn from a seed over the files' syntax, room after
-room, each a kind in turn:
+reached by a program alone, all do, those of pipelines too. Faults are drawn from a seed over the
+files' syntax, room after room, each a kind in turn:
 
     comparison   < becomes <=, == becomes !=, in becomes not in, and becomes or, ...
     sign         + becomes -, * becomes /, a minus goes
@@ -34,9 +34,9 @@ from typing import Any, NamedTuple
 import coverage
 
 ROOT = Path(__file__).resolve().parents[1]
-# Tests that start a pipeline, a cluster or a server.
-APART = ("pipeline", "soak", "servers", "models/test_ray.py")
-EVERY = ["tests", *(f"--ignore=tests/{one}" for one in APART)]
+# Tests that start a cluster or a server.
+APART = ("soak", "servers", "models/test_ray.py")
+EVERY = ["-nlogical", "--dist=loadfile", "tests", *(f"--ignore=tests/{one}" for one in APART)]
 # What takes the place of an operator, either way.
 PAIRS = [
     *((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.In, ast.NotIn)),
@@ -179,8 +179,8 @@ def main() -> None:
     if not root.is_dir():
         subprocess.run(["git", "clone", "-q", str(ROOT), str(root)], check=True)
     if not (root / ".coverage").exists():
-        whole = ["-n", "logical", "--dist", "loadfile", "--cov=src", "--cov-report="]
-        done = run(root, *whole, "--cov-context=test", *EVERY)
+        whole = ["--cov=src", "--cov-report=", "--cov-context=test", "--ignore=tests/pipeline"]
+        done = run(root, *whole, *EVERY)
         if done.returncode:
             (root / ".coverage").unlink(missing_ok=True)
             sys.exit(f"tests fail without a fault:\n{done.stdout[-3000:]}")
