@@ -23,6 +23,11 @@ def test_a_users_setting_stays_and_a_full_disk_gets_no_module(monkeypatch, free,
     assert os.environ == processes.SETTINGS | own | told
 
 
+def test_processors_are_those_of_this_process(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda of: {1, 2, 3} - {of}, raising=False)
+    assert processes.processors() == 3
+
+
 def told(number, wait=0.0):
     """Later calls end first."""
     time.sleep(wait)

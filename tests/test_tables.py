@@ -40,8 +40,7 @@ def test_rows_come_back_sorted_by_key_with_lists_name_by_name_and_gaps_missing(f
     one, two = ((folder / f"verdicts/{name}.parquet").read_bytes() for name in ("set", "two"))
     assert one == two
     (folder / "verdicts/stray.parquet").write_text("of a judge that was removed")
-    read = tables.read("recorded", "verdicts", "wataoka", ["set"])
-    pd.testing.assert_frame_equal(read, table)
+    pd.testing.assert_frame_equal(tables.read("recorded", "verdicts", "wataoka", ["set"]), table)
 
 
 def test_only_what_is_wanted_is_read_and_a_damaged_file_is_named(folder):

@@ -104,8 +104,7 @@ def test_a_judge_of_the_paper_finds_its_own_responses_and_is_asked_as_the_paper_
     bias = clone.table("figures/live/wataoka/fig1b_bias.csv")
     # By their name in the set.
     found = bias.groupby("dataset")["judge"].agg(set).to_dict()
-    paper = {name: {"gpt-3.5-turbo"} for name in SETS}
-    assert found == paper | {"questions": {"mine", "yours"}}
+    assert found == {name: {"gpt-3.5-turbo"} for name in SETS} | {"questions": {"mine", "yours"}}
     verdicts = clone.table("data/live/wataoka/verdicts/gpt-35-turbo.parquet")
     assert verdicts["status"].tolist() == ["ok"] * 2 * PAIRS
     assert verdicts["probabilities"].notna().all()

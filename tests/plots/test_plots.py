@@ -43,6 +43,10 @@ def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_sa
     assert places == [[[0.1, -shift], [0.3, 1.0]], [[0.2, shift]]]
     faces = [line.get_markerfacecolor() for line in drawn[:3]]
     assert faces == [LOOKS["a"].color, LOOKS["b"].color, "white"]
+    # The names of rows take of a title's width, not those of groups.
+    rows = ROWS.assign(set=["s", "s", *["t" * 70] * 2], of="the title of a panel, in one line")
+    figure = forest(rows, row="judge", group="set", panel="of", label="bias", looks=LOOKS)
+    assert figure.axes[0].get_title(loc="left") == rows["of"][0]
 
 
 def test_a_line_leaves_hollow_steps_out_and_categories_stand_at_even_distances():

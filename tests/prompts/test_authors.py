@@ -60,6 +60,5 @@ def test_contests_have_numbers_and_no_tie_and_the_stated_total_counts():
     assert (prompts.letters[:3], prompts.tie, prompts.marker) == (("1", "2", "3"), (), "")
     (text,) = said(prompts.rubric("why?", "so"))
     assert " ".join(text.split()) == "score by one. two. Q why? R so"
-    summed = [1, 1, 0, *[1] * 8]
-    assert prompts.marks("Overall Score: 1+1+0+1+1+1+1+1+1+1+1 = 10") == (10, summed)
+    assert prompts.marks("Overall Score: 1+1+0+1+1+1+1+1+1+1+1 = 10") == (10, [1, 1, 0, *[1] * 8])
     assert prompts.marks("**Overall Score:** 9/11. Clear and short.") == (9, None)

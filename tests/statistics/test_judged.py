@@ -51,8 +51,7 @@ VOTED = labels(("a", "b", "a"))
 )
 def test_a_score_is_of_all_orders(rows, score):
     # Other tasks, and more candidates, are no pairs.
-    others = [("ab", "a", {"task": "recognition"}), ("abc", "a")]
-    found = judge_scores(verdicts(*rows, *others))
+    found = judge_scores(verdicts(*rows, *[("ab", "a", {"task": "recognition"}), ("abc", "a")]))
     assert found["score"].tolist() == pytest.approx([score], nan_ok=True)
     assert found["status"].tolist() == ["unparsable" if np.isnan(score) else "ok"]
 
@@ -176,8 +175,7 @@ def test_position_is_counted_by_hand():
         5: "a b b",
     }
     read = [(n, one.split()) for n, row in said.items() for one in row.split(",")]
-    given = [(n, "j", *one, None)[:5] for n, one in read]
-    table = data_set(verdicts=given).tables["verdicts"]
+    table = data_set(verdicts=[(n, "j", *one, None)[:5] for n, one in read]).tables["verdicts"]
     table.loc[table["item_id"].eq("set/5"), "order_known"] = False
     counts = judged.position_counts(table)
     totals = counts.drop(columns=["item_id", "first", "second", "judge"]).sum().to_dict()

@@ -68,6 +68,5 @@ def test_what_cannot_be_fitted_says_why(rng, monkeypatch):
     monkeypatch.setattr(latent, "MOST_PAIRS", 10)
     rows, _ = latent.of_pairs(simulated(rng, items=4))
     assert {row["reason"] for row in rows} == {latent.TOO_MANY}
-    nobody = data_set(verdicts=[(n, "j", "j", "k", "j") for n in range(12)])
-    (row,), _ = latent.of_pairs(nobody)
+    (row,), _ = latent.of_pairs(data_set(verdicts=[(n, "j", "j", "k", "j") for n in range(12)]))
     assert (row["n"], row["reason"]) == (0, latent.UNVOTED)

@@ -18,8 +18,7 @@ def test_a_question_is_an_item_with_its_key_and_odd_rows_are_left_out_and_counte
     rows = pd.DataFrame({"ground_truth": [*"77234"], "turns": turns})
     rows["question_id"] = "id-" + rows["ground_truth"]
     rows = rows.assign(category="math", task="AMPS_Hard", year="2024")
-    asked = entry("livebench", "livebench-hub")
-    found = questions("set", asked, on_hub(tmp_path, rows, "test"))
+    found = questions("set", entry("livebench", "livebench-hub"), on_hub(tmp_path, rows, "test"))
     other, one = tables.validate(found["items"], "items", "set").itertuples()
     assert one.item_id == "set/math/AMPS_Hard/id-7"
     assert [message["content"] for message in one.messages] == ["What is 7?"]

@@ -90,8 +90,7 @@ def test_votes_of_a_category_under_every_rule():
     }
     undecided = of(shares, "rule", responder="x")["undecided"]
     assert undecided[["two-of-three", "leave-self-out"]].tolist() == [1, 2]
-    ended = of(ends, "outcome", rule="corrected")["n"]
-    assert ended.to_dict() == {"majority": 2, "tie-break": 1}
+    assert of(ends, "outcome", rule="corrected")["n"].to_dict() == {"majority": 2, "tie-break": 1}
     # What the tie-breaker read, chose, and who was credited; a failed call is counted.
     rows.append(verdict("c/2", "breaker", None, shown, variant="tie-break", status="refused"))
     calls = panel.tie_breaks(study(rows)).set_index("item_id")
@@ -101,8 +100,7 @@ def test_votes_of_a_category_under_every_rule():
 
 
 def test_the_excess_is_own_minus_others_on_the_same_rows():
-    rows = votes("xxz xyz yyx xyx")
-    found = of(excess.excess(study(rows)), "judge", task="all").loc["x"]
+    found = of(excess.excess(study(votes("xxz xyz yyx xyx"))), "judge", task="all").loc["x"]
     # x chose itself on rows 0, 1, 3; y and z together chose x on 1/2, 0, 1/2, 1/2 of them.
     assert found[["excess", "n"]].tolist() == [pytest.approx(3 / 4 - 3 / 8), 4]
 
@@ -162,8 +160,7 @@ def test_harmful_neutral_and_legitimate_choices_of_itself():
         for metric in ("strict", "tolerant")
     ]
     known.append({"item_id": "c/5", "responder": "x", "metric": "strict", "score": 1.0})
-    table = excess.objective(study(rows, known))
-    x = of(table, "judge", category="c", scoring="strict").loc["x"]
+    x = of(excess.objective(study(rows, known)), "judge", category="c", scoring="strict").loc["x"]
     wanted = {"n": 5, "n_self": 3, "n_harmful": 2, "n_neutral": 2, "n_legitimate": 1}
     wanted |= {"harmful": 1 / 2, "others_harmful": 1 / 4, "harmful_beyond": 1 / 4}
     wanted |= {"neutral": 1 / 2, "legitimate": 1, "legitimate_beyond": 1}

@@ -148,6 +148,5 @@ KEYS |= {"AMPS_Hard": "2 x"}
 
 @given(st.sampled_from(sorted(SCORERS)), st.text(max_size=80))
 def test_every_response_has_a_score_and_tolerance_never_takes_away(task, text):
-    question = "from XML format to CSV format"
-    found = score(task, question, KEYS.get(task, "yes, no, yes"), text)
+    found = score(task, "from XML format to CSV format", KEYS.get(task, "yes, no, yes"), text)
     assert 0 <= found["strict"] <= found["tolerant"] <= 1

@@ -175,8 +175,7 @@ def test_a_judge_that_always_agrees_is_not_known_to_do_so_without_error():
     rows = [both(*OWN, item=n) for n in range(4)]
     # A pair without an answer is not counted.
     lost = [verdict("me", "other", None, status="failed", item=4, choice=None)]
-    known = qualities(*[(1, 0)] * 4, (0, 1))
-    table = oracle(paired(*rows, lost, count=5), known, BOOTSTRAP)
+    table = oracle(paired(*rows, lost, count=5), qualities(*[(1, 0)] * 4, (0, 1)), BOOTSTRAP)
     # Wilson (1927), 4 of 4; the excess is a mean difference, whose resamples are all the same.
     equal(table, "mean lo hi n", (1, 4 / (4 + 1.959964**2), 1, 4), quantity="agreement")
     equal(table, "mean lo hi n", (*[-0.1] * 3, 4), quantity="excess")

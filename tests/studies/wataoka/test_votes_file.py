@@ -51,8 +51,7 @@ def test_each_row_is_a_vote(voted):
     assert made["truths"].empty
     rows = [("1", "ada", "a", 0), ("two", "human", "tie", 0), ("two", "human", "a", 1)]
     rows = [(f"mine/{name}", "me", "you", *row) for name, *row in rows]
-    columns = "item_id responder_a responder_b annotator label repeat"
-    equal(made["labels"], columns, *rows)
+    equal(made["labels"], "item_id responder_a responder_b annotator label repeat", *rows)
 
 
 def test_a_vote_on_what_is_not_there_names_its_line(voted):

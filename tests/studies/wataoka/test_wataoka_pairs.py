@@ -69,8 +69,7 @@ def test_readings_of_table_2():
     votes, verdicts = said("gpt-4", "you", (6, 1, 2, 3))
     votes += [(n, "gpt-4", "you", "tie") for n in (12, 13)]
     verdicts += [(n, "gpt-4", "gpt-4", "you", "gpt-4") for n in (12, 13, 14, 15)]
-    data = data_set(votes=votes, verdicts=verdicts)
-    row = pairs.demographic_parity([data], PUBLISHED).iloc[0]
+    row = pairs.demographic_parity([data_set(votes=votes, verdicts=verdicts)], PUBLISHED).iloc[0]
     for reading, n, won in (("decisive", 12, 8), ("with_ties", 14, 10), ("every", 16, 12)):
         assert row[f"n_{reading}"] == n
         assert row[f"dp_{reading}"] == pytest.approx(2 * won / n - 1)

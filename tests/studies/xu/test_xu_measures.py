@@ -94,8 +94,7 @@ def test_released_is_the_sources_own_rule_and_corrected_only_what_says_something
 
 
 def test_what_refinement_brings_by_the_last_step_with_a_truth():
-    noise = judged([-3, -3], -5, condition="noise")
-    found = curves(whole(*CHAIN, noise, *ASIDE), SETTINGS)
+    found = curves(whole(*CHAIN, judged([-3, -3], -5, condition="noise"), *ASIDE), SETTINGS)
     columns = "language model best_step last_step self_change truth_change bias_change n_both"
     equal(measures.gains(found), columns, ("a", "me", 1, 2, 5, 3, 2, 2), **CORRECTED)
     assert measures.gains(found[found["step"].eq(0)]).empty
@@ -251,8 +250,7 @@ def test_a_bias_that_is_the_same_in_every_answer_has_newcombes_interval():
 def test_a_paraphrase_is_compared_with_the_translation_that_it_puts_otherwise():
     place = {"condition": "paraphrase/nllb", "own": False}
     first = judged([-7, -5], [-10, -8], responder="nllb", **place)
-    second = judged([-3, -1], -9, step=1, **place)
-    found = measures.style(whole(first, second, *HELD), SETTINGS)
+    found = measures.style(whole(first, judged([-3, -1], -9, step=1, **place), *HELD), SETTINGS)
     wanted = [("nllb", "me", "paraphrase", 7, 4), ("nllb", "me", "translation", 3, NAN)]
     equal(found, "system judge text bias bias_change", *wanted, convention="released")
 
