@@ -57,6 +57,7 @@ BOXES = [
     # The right side of an equation before its approximation.
     ("Solve.", r"\frac{601}{6}", r"$\boxed{s^2 = \frac{601}{6} \approx 100.17}$", 1, 1),
     # A box without its backslash counts only tolerantly.
+    ("Simplify.", "5 (x-8)", r"$\boxed{5(x-8)}$ so $\boxed{5(x-}$", 0, 1),
     ("Simplify.", "5 (x-8)", "boxed{5(x-8)}.", 0, 1),
     ("Simplify.", "5 (x-8)", "boxed: 5(x-8)", 0, 1),
     ("Simplify.", "5 (x-8)", "so boxed as boxed{5(x-8)}", 0, 1),
