@@ -49,15 +49,10 @@ class Look(NamedTuple):
 Looks = Mapping[str, Look]
 # What a series means decides how it looks, whatever is drawn; others take the palette's colours,
 # so that what a judge does itself is blue.
-_OTHERS = (
-    *("judges that wrote none of them", "another judge", "pairs of others"),
-    *("towards another model's", "others' texts, or other readers"),
-)
+_OTHERS = ("another judge", "pairs of others", "others' texts, or other readers")
 LOOKS = {
     **dict.fromkeys(_OTHERS, Look(GREY, "D")),
     **dict.fromkeys(("another person", "people"), Look(PURPLE, "v")),
-    "a person, if Arena's voters agree as much as MT-Bench's": Look(PURPLE, "v"),
-    "a person, if Arena's voters agree as much as Vicuna-80's": Look(PURPLE, "^"),
     "injected": Look(BLACK, "+"),
     "oracle rule (no preference)": Look(BLACK, "x"),
     **dict.fromkeys(("reference metric", "all are there", "is correct"), Look(ORANGE, "s")),
