@@ -26,6 +26,10 @@ def test_a_users_setting_stays_and_a_full_disk_gets_no_module(monkeypatch, free,
 def test_processors_are_those_of_this_process(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda of: {1, 2, 3} - {of}, raising=False)
     assert processes.processors() == 3
+    # Where neither is known, as on some systems.
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert processes.processors() == 1
 
 
 def told(number, wait=0.0):
