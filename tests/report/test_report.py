@@ -88,6 +88,14 @@ def told(page):
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
+def test_headings_stand_above_their_columns():
+    heads = re.findall("<th([^>]*)>(.*?)</th>", show.html(show.table(BIAS)))
+    assert [(bool(left), name) for left, name in heads if name != "n"] == [
+        *((True, name) for name in ("dataset", "judge")),
+        (False, "eo"),
+    ]
+
+
 def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(made):
     folder = made / "report/recorded"
     pages = {path.stem: path.read_text() for path in (folder / "book").glob("*.html")}

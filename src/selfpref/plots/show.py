@@ -8,6 +8,7 @@ dropped. A caption describes; what follows from a figure stands in the chapter.
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from html import escape
 
 import pandas as pd
 from IPython.display import HTML, display
@@ -142,6 +143,9 @@ def html(made: pd.DataFrame) -> str:
     """What `table` made as HTML: texts on the left, an interval in one line."""
     with pd.option_context("display.max_colwidth", None):
         page = visible(made.to_html(index=False, border=0, justify="left"))
+    words = [name for name in made if not made[name].str.fullmatch(NUMBER.pattern).all()]
+    for name in map(escape, words):
+        page = page.replace(f"<th>{name}</th>", f"<th{LEFT}>{name}</th>")
     page = re.sub(rf"<td>(?!{NUMBER.pattern}</td>)", f"<td{LEFT}>", page)
     return re.sub(r"(\[\S+,) (\S+\]</td>)", r"\1&nbsp;\2", page)
 
