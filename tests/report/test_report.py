@@ -89,11 +89,8 @@ def told(page):
 
 
 def test_headings_stand_above_their_columns():
-    heads = re.findall("<th([^>]*)>(.*?)</th>", show.html(show.table(BIAS)))
-    assert [(bool(left), name) for left, name in heads if name != "n"] == [
-        *((True, name) for name in ("dataset", "judge")),
-        (False, "eo"),
-    ]
+    heads = re.findall("<th([^>]*)>(.*?)</th>", show.html(show.table(BIAS.assign(judge="fair"))))
+    assert [name for left, name in heads if left] == ["dataset", "judge"]
 
 
 def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(made):
