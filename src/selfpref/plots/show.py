@@ -144,7 +144,7 @@ def html(made: pd.DataFrame) -> str:
     with pd.option_context("display.max_colwidth", None):
         page = visible(made.to_html(index=False, border=0, justify="left"))
     words = [name for name in made if not made[name].str.fullmatch(NUMBER.pattern).all()]
-    for name in map(escape, words):
+    for name in (escape(word, quote=False) for word in words):
         page = page.replace(f"<th>{name}</th>", f"<th{LEFT}>{name}</th>")
     page = re.sub(rf"<td>(?!{NUMBER.pattern}</td>)", f"<td{LEFT}>", page)
     return re.sub(r"(\[\S+,) (\S+\]</td>)", r"\1&nbsp;\2", page)
