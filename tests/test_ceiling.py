@@ -174,6 +174,7 @@ def test_what_is_not_read_yet_is_not_counted(repository):
 def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(repository, capsys):
     one, two = repository.params["models"].values()
     rows = ceiling.bounds(repository.load())
+    assert not rows["known after"].any()
     calls = int(rows.loc[rows["model"].eq("two"), "calls"].sum())
     one["max_calls"], two["max_calls"] = 1_000_000, calls - 1
     params = repository.load()

@@ -143,8 +143,7 @@ def test_what_a_notebook_changes_is_what_it_gathers(repositories, monkeypatch):
     stage = "wataoka-judge@judges"
 
     def changed(**values):
-        section = {"wataoka": {"judge": {"judges": values}}}
-        return gather(stage, section).wataoka.judge["judges"]
+        return gather(stage, {"wataoka": {"judge": {"judges": values}}}).wataoka.judge["judges"]
 
     assert changed(min_mass=0.25) == changed().model_copy(update={"min_mass": 0.25})
     with refused(match=r"params\.yaml: wataoka\.judge\.judges\.min_mass: "):

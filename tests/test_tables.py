@@ -100,6 +100,7 @@ def test_what_is_refused_leaves_the_earlier_file_as_it_was(tmp_path, change, tol
         tables.write(pd.DataFrame([VERDICT | change]), "verdicts", path)
     assert str(failure.value).startswith("here.parquet: ")
     assert told in str(failure.value)
+    assert "'verdicts'" not in str(failure.value)
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [before]
 
 

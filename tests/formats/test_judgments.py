@@ -214,7 +214,7 @@ def test_preferences_of_alpaca_eval():
 
 
 def test_scores_names_and_folders_of_reviews():
-    scores = [{"score": one} for one in (1, 2, 3, [7, 8], [8, 7], [8, 8], -1, [-1, -1])]
+    scores = [{"score": one} for one in (1, 2, 3, [0, 8], [8, 7], [8, 8], -1, [-1, -1])]
     found = last(REVIEW, "question_id", *scores, name=f"ratings-gpt-4/{VERSUS}")
     assert [choice for choice, _ in found] == ["x", "y-1", "tie", "y-1", "x", "tie", "", ""]
     assert {status for choice, status in found if not choice} == {"unparsable"}

@@ -38,8 +38,7 @@ def items(*records, entry=ENTRY):
 def read(kind, text, judges=None):
     reader, study, table = READERS[kind]
     (path := Path("mine.csv")).write_text(text)
-    found = reader("mine", entry(study, kind, judges), path)[table]
-    return tables.validate(found, table, "mine")
+    return tables.validate(reader("mine", entry(study, kind, judges), path)[table], table, "mine")
 
 
 def test_a_prompt_or_a_dialogue_is_an_item():

@@ -61,6 +61,9 @@ def test_without_two_clusters_there_is_no_interval_and_missing_values_are_left_o
     parts = np.array([[1, 1], [0, 0], [0, 1], [1, 1]])
     assert boot.mean(values, prompts, "x") == boot.estimate(parts, prompts, ratio, "x")
     assert share_interval(values, prompts) == share_interval(parts, prompts)
+    # Each group counts its own clusters.
+    sums = np.array([[[1, 1], [0, 1]], [[0, 1], [0, 0]], [[1, 1], [0, 0]]])
+    assert bootstrap.clustered_errors(sums) == pytest.approx([1 / 3, np.nan], nan_ok=True)
 
 
 @pytest.mark.parametrize(

@@ -266,9 +266,10 @@ def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
 
 
 def test_controls_are_measured_from_the_line_of_their_own_base():
-    names = ["set_2_ft_me", "set_length_ft_me", "set_length_ft_you"]
+    names = ["set_2_ft_me", "set_length_ft_me", "set_length_ft_you", "set_vowels_ft_me"]
     means = {"recognition": 0.6, "preference": 0.75}
-    rows = [(name, *mean) for name in names for mean in means.items()]
+    # Of the last one only half is there.
+    rows = [(name, *mean) for name in names for mean in means.items()][:-1]
     rows = pd.DataFrame(rows, columns=["evaluator", "task", "mean"])
     rows = rows.assign(dataset="set", other="all", convention="corrected")
     more = rows.assign(other="x", mean=0.1), rows.assign(convention="released", mean=0.1)

@@ -97,7 +97,7 @@ def test_a_text_without_perplexity_is_counted_and_never_zero():
     data.tables["labels"] = pd.concat([labels, labels.head(1).assign(responder_b="ghost")])
     scored.loc[scored["item_id"].eq("set/0"), ["sum_nll", "status"]] = [np.nan, "truncated"]
     row = slopes(data).loc["human", "outside", "raw"]
-    assert (row["n"], row["n_dropped"]) == (897, 3)
+    assert (row["readers"], row["n"], row["n_dropped"]) == ("smollm2", 897, 3)
     rates = perplexity.win_rates_by_bin([data], OUTSIDE).query("pairs == 'all' and who == 'judge'")
     assert rates["n"].sum() == 897
     assert set(rates["n_dropped"]) == {3}

@@ -55,8 +55,7 @@ def test_surface_asks_for_the_word_and_lemma_for_its_forms():
 
 def test_maps_between_scales_by_hand():
     scale = items.recovered(np.array([0.4, 0.2, 0.2, 0.8]), np.array([-10.0, -25.0, -25.0, 0.0]))
-    found = np.interp([0.2, 0.3, 0.6, 0.1, 0.9], *scale)
-    assert found == pytest.approx([-25, -17.5, -5, -25, 0])
+    assert np.interp([0.2, 0.3, 0.6, 0.1, 0.9], *scale) == pytest.approx([-25, -17.5, -5, -25, 0])
     # Equal ranks; tied scores get the mean of theirs.
     raw, mapped = items.quantile_map(
         np.array([2.0, 1.0, 1.0]), np.array([-20.0, 0.0, -10.0]), knots=3
