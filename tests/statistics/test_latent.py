@@ -65,8 +65,10 @@ def test_a_planted_taste_is_recovered_and_the_readers_are_told_from_each_other(r
 
 
 def test_what_cannot_be_fitted_says_why(rng, monkeypatch):
-    monkeypatch.setattr(latent, "MOST_PAIRS", 10)
-    rows, _ = latent.of_pairs(simulated(rng, items=4))
-    assert {row["reason"] for row in rows} == {latent.TOO_MANY}
+    for most in ("MOST_PAIRS", "MOST_CELLS"):
+        with monkeypatch.context() as patch:
+            patch.setattr(latent, most, 10)
+            rows, _ = latent.of_pairs(simulated(rng, items=4))
+        assert {row["reason"] for row in rows} == {latent.TOO_MANY}
     (row,), _ = latent.of_pairs(data_set(verdicts=[(n, "j", "j", "k", "j") for n in range(12)]))
     assert (row["n"], row["reason"]) == (0, latent.UNVOTED)
