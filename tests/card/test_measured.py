@@ -3,7 +3,6 @@
 The same numbers come of any format; what is wrong with a file is told.
 """
 
-import doctest
 import hashlib
 import io
 import json
@@ -200,11 +199,6 @@ def test_a_closed_pipe_ends_a_command_quietly(mine, given, status):
         run.stdout.close()
         assert run.stderr.read() == b""
     assert run.returncode == status
-
-
-def test_the_examples_of_the_docstrings():
-    for module in (measured, formats):
-        assert doctest.testmod(module).failed == 0
 
 
 def test_a_line_a_judge_comes_first_and_the_page_says_what_the_text_says(mine, capsys):

@@ -1,18 +1,16 @@
 """Pictures: where a mark stands, what is hollow; the same bytes, whatever machine and data are."""
 
 import csv
-import doctest
 import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pandas as pd
-import pytest
 from matplotlib import font_manager, get_data_path
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from selfpref.plots import marks, save, show
+from selfpref.plots import marks, save
 from selfpref.plots.marks import Look, forest, lines
 from selfpref.plots.save import Gallery
 
@@ -23,13 +21,6 @@ ROWS = ROWS.assign(lo=ROWS["value"] - 0.1, hi=0.4, hollow=[False, True, False, F
 
 def legend_of(figure):
     return [text.get_text() for one in figure.legends for text in one.get_texts()]
-
-
-@pytest.mark.parametrize("module", [marks, show])
-def test_examples_of_docstrings(module):
-    found = doctest.testmod(module)
-    assert found.attempted
-    assert not found.failed
 
 
 def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_says_why():

@@ -1,7 +1,5 @@
 """Intervals: against slow definitions and published values, and how often they cover."""
 
-import doctest
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -93,10 +91,6 @@ def test_a_difference_is_newcombes(a, m, b, n, wanted):
     ends = np.stack([share, *bootstrap.wilson(share, np.array([m, n]))])
     found = bootstrap.difference(*(Interval(*one) for one in ends.T))
     assert (found.lo, found.hi) == pytest.approx(wanted, abs=5e-5)
-
-
-def test_the_examples_in_words_give_what_they_show():
-    assert doctest.testmod(bootstrap) == (0, 12)
 
 
 def test_a_ratio_is_donner_and_zous():
