@@ -111,7 +111,7 @@ def faults_of(file: Path, root: Path) -> Iterator[Fault]:
     statements = [statement for function in functions for statement in function.body]
     for node in dict.fromkeys(node for one in statements for node in ast.walk(one)):
         for kind, other in changes(node):
-            line = getattr(node, "lineno", 0)
+            line = getattr(node, "lineno", 0) or node.target.lineno
             yield Fault(kind, str(file.relative_to(root)), line, tree, node, other)
 
 
