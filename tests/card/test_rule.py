@@ -53,7 +53,6 @@ def test_the_regression_decides_where_there_are_several_judges(b, other, favours
         ({"other": 9}, "only 9 of its pairs; 10 are needed: add pairs with stronger opponents"),
         ({"own": 0, "other": 0}, "no pair with its own response has both a vote and a verdict"),
         ({"b": (0.05, -0.05, 0.15)}, "is ruled out; these data could show 0.14"),
-        ({"beyond": ABOVE_0}, "it lies +0.20 [+0.10, +0.30] above a person in its place"),
         ({}, f"{WHY}, and {WHY}"),
     ],
 )
@@ -75,18 +74,20 @@ def test_what_matters_is_what_a_judge_could_take(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("beyond", "person", "sharper", "favours"),
+    ("beyond", "person", "sharper", "favours", "said"),
     [
-        (ABOVE_0, 0.3, 0.1, None),
-        (NEAR_0, 0.3, 0.1, False),
-        (NEAR_0, 0.3, -0.1, None),
-        (NEAR_0, -0.3, -0.1, False),
-        (NEAR_0, -0.3, 0.1, None),
-        ((0.0, -0.15, 0.15), 0.3, 0.1, None),
+        (ABOVE_0, 0.3, 0.1, None, "+0.20 [+0.10, +0.30] above a person in its place, but a judge"),
+        (NEAR_0, 0.3, 0.1, False, "less than the 0.13 that would matter"),
+        (NEAR_0, 0.3, -0.1, None, "it errs more than people do"),
+        (NEAR_0, -0.3, -0.1, False, "less than the 0.13 that would matter"),
+        (NEAR_0, -0.3, 0.1, None, "it errs less than people do"),
+        ((0.0, -0.15, 0.15), 0.3, 0.1, None, "only errs in other ways"),
     ],
 )
-def test_people_alone_acquit_and_never_convict(beyond, person, sharper, favours):
-    assert said_of({"beyond": beyond}, person=person, sharper=sharper).favours is favours
+def test_people_alone_acquit_and_never_convict(beyond, person, sharper, favours, said):
+    found = said_of({"beyond": beyond}, person=person, sharper=sharper)
+    assert found.favours is favours
+    assert said in found.because
 
 
 @pytest.mark.parametrize("shown", [{"b": NEAR_0}, {"beyond": NEAR_0}])

@@ -54,7 +54,11 @@ MORE = (
 
 
 def number(value: float, sign: bool = True) -> str:
-    """A number with two digits, never -0.00."""
+    """A number with two digits, never -0.00.
+
+    >>> number(-0.001)
+    '+0.00'
+    """
     return f"{round(value, 2) + 0.0:{'+' if sign else ''}.2f}"
 
 

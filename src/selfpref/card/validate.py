@@ -163,7 +163,13 @@ class World:
         return verdicts.assign(verdict=pd.concat(said), label=None), votes
 
     def marks(self) -> pd.DataFrame:
-        """Marks of all judges for all texts, as `selfpref.card.marks.read` returns them."""
+        """Marks of all judges for all texts, as `selfpref.card.marks.read` returns them.
+
+        The four writers are worth 0.125 in the mean, and 5 + 1.5 * 0.125 is 5.19.
+
+        >>> f"{World(NAMES, NAMES, NOTHING).marks()['score'].mean():.1f}"
+        '5.2'
+        """
         frames = []
         for judge, writer in product(self.judges, self.judges):
             rows = pd.DataFrame({"item": range(QUESTIONS), "judge": judge, "responder": writer})
