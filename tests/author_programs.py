@@ -112,7 +112,8 @@ def programs(tmp_path, monkeypatch):
     sources = {}
     for study, files in PROGRAMS.items():
         headed = {name: HEAD + text for name, text in files.items()}
-        place = tmp_path / "mirror", f"owner/{study}"
-        sources[study] = pin(*place, headed, tmp_path / f"{study}.csv")
+        listed = paths.author_prompts_file(study)
+        assert listed.is_file()
+        sources[study] = pin(tmp_path / "mirror", f"owner/{study}", headed, tmp_path / listed.name)
     monkeypatch.setattr(paths, "author_prompts_file", sources.__getitem__)
     monkeypatch.setattr(downloaded, "_programs", cache(downloaded._programs.__wrapped__))

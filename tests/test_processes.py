@@ -17,8 +17,10 @@ def test_a_users_setting_stays_and_a_full_disk_gets_no_module(monkeypatch, free,
     monkeypatch.setattr(processes.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(os, "environ", dict(own))
+    monkeypatch.delitem(sys.modules, "rfc3987_syntax", raising=False)
     processes.settle()
     assert sys.dont_write_bytecode is not written
+    assert sys.modules["rfc3987_syntax"] is None
     told = {} if written else {"PYTHONDONTWRITEBYTECODE": "1"}
     assert os.environ == processes.SETTINGS | own | told
 
