@@ -32,8 +32,9 @@ def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_sa
     # The only mark of its row stands in the middle.
     shift = round(marks.STEP / (2 * marks.AIR + marks.STEP) / 2, 2)
     assert places == [[[0.1, -shift], [0.3, 1.0]], [[0.2, shift]]]
-    faces = [line.get_markerfacecolor() for line in drawn[:3]]
-    assert faces == [LOOKS["a"].color, LOOKS["b"].color, "white"]
+    # Then those of the legend.
+    faces = [line.get_markerfacecolor() for line in drawn]
+    assert faces == [LOOKS["a"].color, LOOKS["b"].color, "white"] * 2
     # The names of rows take of a title's width, not those of groups.
     rows = ROWS.assign(set=["s", "s", *["t" * 70] * 2], of="the title of a panel, in one line")
     figure = forest(rows, row="judge", group="set", panel="of", label="bias", looks=LOOKS)
@@ -44,11 +45,12 @@ def test_a_line_leaves_hollow_steps_out_and_categories_stand_at_even_distances()
     sizes = pd.Categorical(["0", "500", "2"], categories=["0", "2", "500"], ordered=True)
     rows = pd.DataFrame({"size": sizes, "series": "a", "value": [0.1, 0.3, 0.5]})
     rows["hollow"] = [False, False, True]
-    figure = lines(rows, x="size", label=("examples", ""), looks=LOOKS, hollow="flawed")
+    figure = lines(rows, x="size", label=("examples", "bias"), looks=LOOKS, hollow="flawed")
     joined, _, beside = figure.axes[0].lines[:3]
     assert joined.get_xydata().tolist() == [[0, 0.1], [2, 0.3]]
     assert beside.get_xydata().tolist() == [[1, 0.5]]
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["0", "2", "500"]
+    assert (figure.get_supxlabel(), figure.get_supylabel()) == ("examples", "bias")
 
 
 def test_outputs_are_the_same_bytes_every_time_and_all_that_is_left(tmp_path, monkeypatch):
