@@ -164,15 +164,15 @@ def test_a_table_of_a_page_has_intervals_gaps_and_decimals():
 
 def test_a_section_whose_code_showed_nothing_is_left_out_and_named():
     texts = ["# Title", "import x", "## A finding", "show()", "### Nothing of it in these data"]
-    texts += ["Text.", "show()", "## Nothing at all", "show()", "### nor here", "show()", "## End"]
-    outputs = {1: [], 6: [], 8: [], 3: [new_output("stream", text="shown")]}
+    texts += ["show()", "# Part", "## Nothing at all", "show()", "### nor here", "show()", "## End"]
+    outputs = {1: [], 5: [], 8: [], 3: [new_output("stream", text="shown")]}
     outputs[10] = [new_output("display_data", metadata={"drawn": False})]
     cells = [
         new_code_cell(text, outputs=outputs[n]) if n in outputs else new_markdown_cell(text)
         for n, text in enumerate(texts)
     ]
     *left, named = [cell.source for cell in without_empty(new_notebook(cells=cells)).cells]
-    assert left == [*texts[:4], "## End"]
+    assert left == [*texts[:4], "# Part", "## End"]
     assert named.endswith("there: Nothing of it in these data; Nothing at all*")
     assert without_empty(new_notebook(cells=cells[:4])).cells == cells[:4]
 

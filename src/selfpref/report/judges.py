@@ -151,7 +151,7 @@ def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
             rank = [True, False, None].index(one.favours) if given else one.because
             told = [one.verdict, order, span(rows[AGREES], ".2f") or "-", one.because]
             made.append([str(rank), study, *called([judge, data]), *told])
-    whole = pd.DataFrame(sorted(made), columns=["rank", "chapter", *FIRST], dtype="str")
+    whole = pd.DataFrame(sorted(made), columns=["rank", "chapter", *FIRST])
     whole = whole.set_index("chapter")
     known = whole["rank"].isin([*"012"])
     return whole.loc[known, FIRST], whole[~known].rename(columns={"evidence": MISSING})[ELSEWHERE]
