@@ -42,7 +42,7 @@ livebench:
     two: {prompts: plain, min_mass: 0.1, orders: seeded, <<: *sampled}
   tie_break: {two: &plain {prompts: plain, min_mass: 0.1}}
 panickssery:
-  datasets: {own: {<<: *own, reader: articles, articles: 4, train: 1}}
+  datasets: {own: &articles {<<: *own, reader: articles, articles: 4, train: 1}, rest: *articles}
   respond: {one: *writing, two: *writing}
   finetune: {host: {model: two, prompts: plain, min_mass: 0.1, method: export, evaluators: {
     self: {on: own, variant: self-recognition, articles: 1, replay: 0.5}}}}
@@ -92,8 +92,7 @@ class Repository:
             self.params[study].update(section)
 
     def load(self):
-        with open(self.path, "w") as handle:
-            yaml.dump(self.params, handle)
+        yaml.dump(self.params, self.path)
         return load(self.path)
 
 
@@ -104,6 +103,7 @@ def repository(repository, monkeypatch):
     there = [{"item_id": f"own/{n}", "responder": "anna", "text": str(n)} for n in range(1, 4)]
     for study in ("wataoka", "livebench", "panickssery"):
         write(study, "own", "list", 4, '{"index": %s, "task": "none"}', there)
+    write("panickssery", "rest", "list", 4, '{"index": %s}')
     requested = '{"task": "%s", "concepts": ["dog", "word %%s"]}'
     write("xu", "words", "commongen", 2, requested % "coverage")
     write("xu", "sums", "mathematics", 2, requested % "correctness")
@@ -122,6 +122,8 @@ def test_no_stage_asks_more_than_was_known_before(repository):
     # Of likelihoods, which no server gives: of two questions twice each text, of all once.
     for name, calls in {"one": 2 * (3 + 3), "two": 3 + 3 + 3 + 2}.items():
         assert row(before, f"wataoka.perplexity.{name}", name)["calls"] == calls
+    # Of two requests three texts each: written, judged, and read afresh.
+    assert row(before, "xu.refine.two")["calls"] == 2 * 3 * (1 + 1 + 1)
     for study, task, uses in params.tasks():
         for key, use in uses.items() if task != "perplexity" else ():
             stages.add(stage := f"{study}.{task}.{key}")

@@ -89,8 +89,7 @@ def test_the_numbers_are_those_of_the_studies():
     for row in (*choices.of_judges(own), *fitted):
         if name := names.get(row["statistic"]):
             same(row["judge"], name, row["value"], row["lo"], row["hi"])
-    needed = choices.needed(own).query("bias == 0.1")
-    needed = needed.set_index(["statistic", "judge"])["pairs"]
+    needed = choices.needed(own).query("bias == 0.1").set_index(["statistic", "judge"])["pairs"]
     for judge, card in cards.items():
         shows, term = card["pairs_to_show_0.1"], card["regression_scaled"]
         for name in ("equal_opportunity", "excess"):
@@ -140,11 +139,11 @@ def test_votes_may_stand_beside_and_the_order_may_be_unknown():
 
 
 def test_names_match_exactly_then_by_alias_and_are_never_guessed():
-    frame = judgments().replace({"judge": {"ann": "Ann-2"}})
+    frame = judgments().replace({"judge": {"ann": "Ann-generations"}})
     found = selfpref.measure(frame)
     assert list(found.to_dict()["judges"]) == ["bob", "cat"]
-    assert "Ann-2 (nearest name: ann; join them with --alias)" in str(found)
-    joined = selfpref.measure(frame, alias={"Ann-2": "ann"})
+    assert "Ann-generations (nearest name: ann; join them with --alias)" in str(found)
+    joined = selfpref.measure(frame, alias={"Ann-generations": "ann"})
     assert joined.to_dict() == selfpref.measure(judgments()).to_dict()
     strange = selfpref.measure(judgments(), alias={"bobb": "bob"}).to_dict()
     assert strange["names_that_match_nothing"] == {"bobb": "bob"}
@@ -237,6 +236,8 @@ def test_hostile_names_are_text_and_nothing_is_fetched():
         ("--votes=votes.csv", "votes.csv, line 2: item 'other', as all of the votes, is not"),
         *((f"{one}mine.csv", "mine.csv: given twice") for one in ("", *FILES)),
         ("--json=mine.csv/card", "mine.csv/card: "),
+        ("--json=" + "n" * 300, "n" * 300 + ": File name too long; mend it and run again"),
+        ("--judge=eve", "--judge eve: no such judge, there are ann, bob, cat; --alias joins"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_told_and_nothing_is_written_over(mine, capsys, given, told):
