@@ -72,7 +72,9 @@ def made(tmp_path_factory):
         gallery.add("fig1b_bias", figure, BIAS, CAPTION)
         gallery.table(pd.DataFrame({"secret": ["a released text"]}), "fig1a_example")
         gallery.table(pd.DataFrame(asked), "asked")
-        nbformat.write(executed(), root / "report/recorded/wataoka.ipynb")
+        for name in ("wataoka", "livebench"):
+            nbformat.write(executed(), root / f"report/recorded/{name}.ipynb")
+        shutil.copytree(STAGED / "figures/recorded/livebench", root / "figures/recorded/livebench")
         (root / "notebooks").mkdir()
         computed = new_notebook(cells=[new_code_cell("frames = {'bias': pairs.bias(rows)}")])
         nbformat.write(computed, root / "notebooks/wataoka_metrics.ipynb")
@@ -101,6 +103,7 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
         assert part in shown
     assert 'href="wataoka.html"' in pages["rules"]
     assert "xu.html" not in pages["rules"]
+    assert "2 of 3 judges mark their own up" in told(pages["index"])
     # From a picture to its cell, from there to the functions.
     assert 'href="wataoka.html#fig1b_bias"' in pages["index"]
     assert '<figure id="fig1b_bias">' in shown
@@ -132,7 +135,7 @@ def test_the_same_inputs_give_the_same_bytes_and_nothing_beside_the_book(made, m
     before = written()
     build(RECORDED)
     assert written() == before
-    assert len([*(made / "report/recorded").iterdir()]) == 3
+    assert len([*(made / "report/recorded").iterdir()]) == 4
 
 
 def test_without_figures_the_remedy_is_named_and_a_dead_link_is_fatal(tmp_path, monkeypatch):
