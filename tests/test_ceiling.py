@@ -50,9 +50,8 @@ panickssery:
 xu:
   datasets: {words: {<<: *own, reader: commongen-hard}, sums: {<<: *own, reader: math}}
   refine:
-    one: {tasks: [coverage, correctness], external: two, best_of: [1, 3], rounds: [2, 4],
-      arms: [accept-all, accept-random, external, noise], steps: 3,
-      feedback_tokens: 20, <<: *writing}
+    one: {tasks: [coverage, correctness], external: two, best_of: [1, 3], rounds: [2, 4], steps: 3,
+      arms: [accept-all, accept-random, external, noise], feedback_tokens: 20, <<: *writing}
     two: {tasks: [coverage], external: two, steps: 2, feedback_tokens: 20, <<: *writing}
 """)
 

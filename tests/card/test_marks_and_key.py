@@ -35,9 +35,8 @@ def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(capsys):
     written()
     assert main(["measure", "marks.jsonl", "--json=found.json", "--html=found.html"]) == 0
     told = "ann: marks its own mistakes up, equally wrong ones too"
-    assert capsys.readouterr().out.startswith(
-        f"{told}, because of two wrong answers it marks its own +1."
-    )
+    out = capsys.readouterr().out
+    assert out.startswith(f"{told}, because of two wrong answers it marks its own +1.")
     assert told in Path("found.html").read_text()
     found = json.loads(Path("found.json").read_text())["judges"]
     assert found["ann"]["favours_itself"] is True

@@ -7,10 +7,8 @@ from conftest import STAGED
 from selfpref.plots.save import tables
 from selfpref.report import judges
 
-UP, NONE = (
-    "marks its own mistakes up, equally wrong ones too",
-    "by at most 0.04 in probability, if at all",
-)
+UP = "marks its own mistakes up, equally wrong ones too"
+NONE = "by at most 0.04 in probability, if at all"
 
 
 @pytest.fixture

@@ -422,6 +422,8 @@ def lines(
     >>> figure = lines(rows, x="step", label=("step", "bias"), looks={"gpt-4": Look("#0072B2")})
     >>> [line.get_ydata().tolist() for line in figure.axes[0].lines[:1]]
     [[0.1, 0.2]]
+    >>> figure.get_supxlabel(), figure.get_supylabel()
+    ('step', 'bias')
     """
     rows = rows.dropna(subset=["value", x])
     if rows.empty:
