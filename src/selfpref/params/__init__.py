@@ -123,7 +123,11 @@ def _declared(stage: str, params: Params) -> list[list[str]]:
 
 
 def _only(part: Any, paths: Sequence[list[str]]) -> Any:
-    """The same with what stands at these paths and nothing else."""
+    """The same with what stands at these paths and nothing else.
+
+    >>> _only({"mine": Tuning(on="xsum", variant="random", articles=2)}, [["mine", "on"]])
+    {'mine': Tuning(on='xsum')}
+    """
     if [] in paths:
         return part
     found = {
@@ -135,7 +139,7 @@ def _only(part: Any, paths: Sequence[list[str]]) -> Any:
     made = type(part).model_construct(**found)
     # Nor does a default stand in for what is not declared.
     for name in {*vars(made)} - {*found}:
-        delattr(made, name)
+        del vars(made)[name]
     return made
 
 
