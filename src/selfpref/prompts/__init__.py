@@ -44,7 +44,7 @@ class Texts:
 
     @cached_property
     def _templates(self) -> dict[str, dict[str, Template]]:
-        jinja = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        jinja = Environment(undefined=StrictUndefined, trim_blocks=True)
         found: dict[str, dict[str, str]] = YAML(typ="safe").load(self.path)
         return {
             name: {role: jinja.from_string(text) for role, text in parts.items()}

@@ -86,13 +86,11 @@ class StudyTables:
         }
         datasets = sorted({name for part in items.values() for name in _owner(part)})
         found = {dataset: dict[str, pd.DataFrame]() for dataset in datasets}
-        # A file of scores or perplexities has no items; its rows are other data sets'.
-        sources = [file for file, part in items.items() if len(part)]
         for name in names:
             pieces = [tables.empty(name).assign(released=True)]
             for file in self.parts(profile, name):
                 rows = tables.read(profile, name, self.name, [file])
-                pieces.append(rows.assign(released=file in sources))
+                pieces.append(rows.assign(released=file in items))
             table = pd.concat(pieces, ignore_index=True)
             if name != "verdicts":
                 table = table.drop(columns="released")

@@ -148,7 +148,7 @@ def measured(cells: Floats, rules: int) -> Floats:
 def _block(data: Judged, judge: str, scores: pd.DataFrame, rules: pd.DataFrame) -> Block:
     """The pairs with responses of one judge."""
     labels = data.pairs.drop_duplicates(PAIR).set_index(PAIR).loc[scores.index]
-    candidates = rules.join(scores.drop(columns=judge)).to_numpy(dtype=float)
+    candidates = rules.join(scores.drop(columns=judge)).to_numpy()
     decisions = bias.decide(candidates, data.settings.threshold)
     said = np.column_stack([labels["human"], decisions])
     turned = labels.index.get_level_values("second") == judge
