@@ -20,6 +20,9 @@ def nested(frame: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> d
     """Rows as mappings in mappings: by the first key, the second, ..., a number a column.
 
     What is missing is null, and numbers have six decimals.
+
+    >>> nested(pd.DataFrame({"judge": ["a", "b"], "eo": [2 / 3, None]}), ["judge"], ["eo"])
+    {'a': {'eo': 0.666667}, 'b': {'eo': None}}
     """
     found: dict[str, Any] = {}
     for row in frame.sort_values(list(keys)).to_dict("records"):
