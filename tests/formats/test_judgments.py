@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("repository")
 # A user's own.
 ROW = {"item": 1, "responder_a": "x", "responder_b": "y", "label": "a"}
 ROW |= {"judge": "x", "order": "ab", "verdict": "b"}
-NOTHING = {"verdict": "", "probability_a": 0, "probability_b": 0}
+NOTHING, EVEN = ({"verdict": "", "probability_a": p, "probability_b": p} for p in (0, 0.5))
 # Of others.
 GAME = {"question_id": 81, "model_1": "x", "model_2": "y", "judge": ["x", "pair-v2"], "turn": 2}
 GAME |= {"g1_winner": "model_1", "g1_judgment": "[[A]]"}
@@ -83,8 +83,8 @@ def test_the_order_puts_candidates_and_probabilities_as_presented():
     assert found["labels"]["label"].tolist() == ["b"]
     assert found["verdicts"]["choice"].tolist() == ["x"]
     # No verdict is missing, and no tie.
-    missing = last(ROW, "item", {"verdict": ""}, NOTHING, NOTHING | {"verdict": "a"})
-    assert missing == [("", "unparsable"), *[("", "low-mass")] * 2]
+    made = last(ROW, "item", {"verdict": ""}, NOTHING, NOTHING | {"verdict": "a"}, EVEN)
+    assert made == [("", "unparsable"), *[("", "low-mass")] * 2, ("tie", "ok")]
 
 
 def test_only_the_judges_wanted_are_read():

@@ -11,7 +11,7 @@ from selfpref.params import Dataset
 
 pytestmark = pytest.mark.usefixtures("repository")
 ENTRY = Dataset(reader="prompts", source="mine.jsonl")
-SAID = [("user", "1 + 1?"), ("assistant", "2"), ("user", "And 1 more?")]
+SAID = [("user", "1?"), ("assistant", "1"), ("user", "2?"), ("assistant", "2"), ("user", "3?")]
 DIALOGUE = [{"role": role, "content": text} for role, text in SAID]
 # Beside the id 2.
 WRONG = [
