@@ -59,10 +59,11 @@ BARE = {"claim": "Untold.", "place": "", "test": "", "no_data": "None.", "verdic
 def test_a_claim_has_a_number_a_finding_and_a_verdict(repository, monkeypatch):
     folder = paths.figure_dir("recorded", "study")
     sentences = Sentences(folder)
-    sentences("0.90 is far above 0.", "biased", far=True)
+    for key, far in {"biased": True, "denied": False}.items():
+        sentences("0.90 is far above 0.", key, far=far)
     sentences.write()
     BIAS.to_csv(folder / "bias.csv", index=False)
-    changes = ({"figure": "bias"}, {"holds": "lo > 0.85"}, {"finding": "unsaid"})
+    changes = ({"figure": "bias"}, {"holds": "lo > 0.85"}, {"finding": "denied"})
     every = [*(CLAIM | one for one in changes), CLAIM | {"number": "bias[judge=none].eo"}, BARE]
     monkeypatch.setattr(claims, "papers", lambda: {"study": {"paper": "P", "claims": every}})
     rows = claims.table()
@@ -74,9 +75,10 @@ def test_a_claim_has_a_number_a_finding_and_a_verdict(repository, monkeypatch):
     assert rows.loc[0].to_dict() == {name: (CLAIM | made)[name] for name in claims.COLUMNS}
     assert rows.loc[4, ["finding", "cell", "figure"]].tolist() == ["None.", "", ""]
     # The head of a chapter leaves out what its data cannot be asked.
-    head = claims.head("study", {"bias": BIAS})
-    assert head["tested here"].tolist() == ["Again, 0.90 [0.80, 0.95]"] * 3 + ["None."]
-    assert head["verdict"].fillna("").tolist() == ["holds", "", "holds", "no data"]
+    head = claims.head("study", {"bias": BIAS}).fillna("").values.tolist()
+    told = "Judges are biased. (Fig. 1)", "Again, 0.90 [0.80, 0.95]"
+    assert head[:3] == [[told[0], verdict, told[1]] for verdict in ("holds", "", "holds")]
+    assert head[3:] == [["Untold. ()", "no data", "None."]]
     # A study that was not drawn keeps its claims, without a finding.
     for path in folder.iterdir():
         path.unlink()
