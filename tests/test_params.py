@@ -20,9 +20,10 @@ def test_an_entry_for_several_models_stands_for_each_of_them():
     assert (LAB.names("readers"), LAB.names("solver")) == (["clerk", "host"], ["solver"])
 
 
-def test_a_release_is_no_set_of_articles():
-    released = load(STAGED / "profiles/recorded.yaml").panickssery
-    assert (bool(released.datasets), released.articles) == (True, {})
+def test_a_release_is_no_set_of_articles_or_requests():
+    released = load(STAGED / "profiles/recorded.yaml")
+    assert all([released.panickssery.datasets, released.xu.datasets])
+    assert released.panickssery.articles == released.xu.requests == {}
     # Entries may share a model; `writers` names one more.
     every, names = LAB.every_model(), ("clerk", "host", "aide", "solver")
     assert [every[name].model for name in names] == [f"data/lab/models/seed-0/{n}" for n in names]

@@ -2,10 +2,8 @@
 
 import typing
 
-import pytest
-from conftest import STAGED
+from conftest import STAGED, pin, refused, xu_files
 
-from selfpref.errors import SelfprefError
 from selfpref.params import TASKS, Articles, Dataset, LabPrompts, Sentences, load
 from selfpref.studies import registry
 
@@ -13,23 +11,26 @@ PARAMS = load(STAGED / "params.yaml")
 
 
 def test_every_study_and_reader_is_registered():
-    known = {
-        name
-        for entry in (Articles, Dataset, LabPrompts, Sentences)
-        for name in typing.get_args(entry.model_fields["reader"].annotation)
-    }
+    fields = [one.model_fields["reader"] for one in (Articles, Dataset, LabPrompts, Sentences)]
+    known = {name for field in fields for name in typing.get_args(field.annotation)}
     assert set().union(registry.FILES, *registry.READERS.values()) == known
     lists = (registry.READERS, registry.STUDIES, registry.STAGES)
     assert all({*names} == {*TASKS} for names in lists)
 
 
-def test_another_studys_reader_and_a_lost_source_are_refused():
-    told = {"mt-bench": r"own\.reader: the readers of xu are xu,"}
-    for reader, wrong in (told | {"xu": r"xu\.datasets\.own\.source: a\.csv is not"}).items():
+def test_only_a_reader_of_the_study_with_its_source_fills_its_tables(repository, monkeypatch):
+    def read(reader):
         entry = Dataset(reader=reader, source="a.csv")
         section = PARAMS.xu.model_copy(update={"datasets": {"own": entry}})
-        with pytest.raises(SelfprefError, match=wrong):
-            registry.read(PARAMS.model_copy(update={"xu": section}), "xu", "own")
+        return registry.read(PARAMS.model_copy(update={"xu": section}), "xu", "own")
+
+    told = {"mt-bench": r"own\.reader: the readers of xu are xu,"}
+    for reader, wrong in (told | {"xu": r"xu\.datasets\.own\.source: a\.csv is not"}).items():
+        with refused(match=wrong):
+            read(reader)
+    pin(repository, "owner/name", xu_files(), repository / "a.csv")
+    monkeypatch.setenv("SELFPREF_ARCHIVES", str(repository))
+    assert {*read("xu")} == {*registry.STUDIES["xu"].filled}
 
 
 def test_each_model_of_an_entry_stands_alone():
