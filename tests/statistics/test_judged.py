@@ -11,6 +11,7 @@ from study_frames import equal
 from selfpref import tables
 from selfpref.statistics import judged
 from selfpref.statistics.bias import TIED, human_votes, judge_scores, judged_pairs, pairs_with
+from selfpref.studies.beyond.sets import by_gold
 
 
 def verdicts(*rows):
@@ -199,12 +200,12 @@ def test_the_panel_is_of_judges_that_wrote_neither_response_and_did_not_vote():
     every, names = {"me": 1, "one": 2, "two": 2, "you": 3}, ("me", "she", "you")
     asked = itertools.product(range(12), every.items(), itertools.permutations(names, 2))
     given = [(n, judge, *pair, sorted(pair)[n % nth > 0]) for n, (judge, nth), pair in asked]
-    panel = {"panel": ("one", "two", "you")}
-    data = judged.by_panel(data_set("mine", [(0, "me", "she", "me")], given, changed=panel))
+    voted, panel = [(0, "me", "she", "me")], ("one", "two", "you")
+    *_, (data, _, gold) = by_gold(data_set("mine", voted, given, changed={"panel": panel}))
     told = data.tables["labels"].set_index(["item_id", "responder_a", "responder_b"])["label"]
     # People voted on this one; `one` and `two` agree on all others, and outvote `you`.
     assert ("mine/0", "me", "she") not in told
-    assert (data.name, len(told)) == ("mine (panel)", 12 * 3 - 1)
+    assert (data.name, gold, len(told)) == ("mine (panel)", "panel", 12 * 3 - 1)
     assert [told[f"mine/{item}", "me", "she"] for item in (1, 2)] == ["b", "a"]
     judges = data.pairs.groupby(["first", "second"])["judge"].agg(set)
     assert judges["me", "she"] == {"me"}

@@ -43,8 +43,7 @@ def test_mt_bench_files_orient_pairs_their_own_way(read):
     # A second vote of one annotator is kept, and an inconsistent tie is a tie.
     columns = "responder_a responder_b label repeat"
     equal(found["labels"], columns, ("gpt-4", "x", "b", 0), ("gpt-4", "x", "tie", 1))
-    rows = [(["x", "gpt-4"], "gpt-4"), (["y", "gpt-4"], "tie")]
-    rows = [("gpt-4", *row, False) for row in rows]
+    rows = ("gpt-4", ["x", "gpt-4"], "gpt-4", False), ("gpt-4", ["y", "gpt-4"], "tie", False)
     equal(found["verdicts"], "judge candidates choice order_known", *rows)
 
 
@@ -55,8 +54,7 @@ def test_vicuna80_takes_the_order_from_the_file_name(read):
         3: "gpt4/answer_gpt4-vs-answer_bard-gpt4-reviewer-threeclass",
         2: "gpt35/answer-gpt35-vs-answer-gpt4-gpt35-reviewer",
     }.items():
-        rated = lines({"question_id": 1, "score": score})
-        files[f"data/vicuna80/ratings-{name}.jsonl"] = rated
+        files[f"data/vicuna80/ratings-{name}.jsonl"] = lines({"question_id": 1, "score": score})
     verdicts = read(vicuna80, files)["verdicts"]
     assert list(verdicts["candidates"]) == [["bard", "gpt-4"], ["gpt-4", "bard"]]
     assert list(verdicts["choice"]) == ["bard", "tie"]
@@ -127,8 +125,7 @@ def test_the_key_prefers_the_right_answer(read):
     equal(found["labels"], "responder_a annotator label", *labels)
     # Two right ones are told from two wrong ones.
     truths = found["truths"].set_index("item_id")["score"]
-    assert truths["set-math/q2"].tolist() == [1, 1]
-    assert truths["set-math/q3"].tolist() == [0, 0]
+    assert truths.loc[["set-math/q2", "set-math/q3"]].tolist() == [1, 1, 0, 0]
 
 
 def test_probabilities_stand_by_texts_as_each_order_has_them(read):
@@ -215,8 +212,7 @@ def test_odd_rows_are_counted_and_left_out(hub):
     rows = [dialogue(number, **changed) for number, changed in enumerate(odd)]
     found, audit = hub([*rows, dialogue(6, turn=3), dialogue(6, model_a="dolly-v2-12b")])
     assert audit == {ODD: 4}
-    stem = f"set/{6:032x}"
-    assert sorted(found["labels"]["item_id"]) == [f"{stem}-2/1", f"{stem}/1"]
+    assert sorted(found["labels"]["item_id"]) == [f"set/{6:032x}-2/1", f"set/{6:032x}/1"]
 
 
 def test_votes_belong_to_their_turn_and_mathematics_has_references(hub, tmp_path, monkeypatch):
@@ -247,14 +243,15 @@ def test_votes_belong_to_their_turn_and_mathematics_has_references(hub, tmp_path
 
 def test_a_sample_has_as_many_dialogues_of_each_judge(hub):
     pairs = [("gpt-4", "vicuna-13b")] * 40 + [("gpt-4", "koala-13b")] * 5 + [("alpaca", "dolly")]
+    pairs += [("koala-13b", "koala-13b")] * 20
     rows = [dialogue(n, model_a=one, model_b=other) for n, (one, other) in enumerate(pairs)]
     found, audit = hub(rows, sample=7)
-    assert (len(found["labels"]), audit) == (7, {"left out by `sample`": 39})
+    assert (len(found["labels"]), audit) == (7, {ODD: 20, "left out by `sample`": 39})
     assert hub(rows[::-1], sample=7)[0]["labels"].equals(found["labels"])
     judges = ["koala-13b", "vicuna-13b"]
     labels = hub(rows, sample=10, judges=judges)[0]["labels"]
     assert labels["responder_b"].value_counts().to_dict() == dict.fromkeys(judges, 5)
-    assert hub(rows, judges=judges)[1] == {"left out by `judges`": 1}
+    assert hub(rows, judges=judges)[1] == {ODD: 20, "left out by `judges`": 1}
 
 
 def test_released_numbers_in_git():
