@@ -16,7 +16,7 @@ NAMES = ["x", "y", "z"]
 
 def verdict(item, judge, choice, candidates=NAMES, **more):
     row = {"item_id": item, "judge": judge, "candidates": [*candidates], "choice": choice}
-    return row | {"variant": "plain", "repeat": 0, "status": "ok"} | more
+    return row | {"variant": "plain", "repeat": 0, "status": "ok", "order_known": True} | more
 
 
 def votes(text):
@@ -38,7 +38,7 @@ def study(verdicts, truths=(), ratings=(), texts=None, margin=0.0):
     made = {
         "items": filled("items", items, messages=[[]] * len(ids), metadata='{"task": "only"}'),
         "responses": filled("responses", said, status="ok"),
-        "verdicts": filled("verdicts", verdicts, order_known=True),
+        "verdicts": filled("verdicts", verdicts),
         "truths": filled("truths", truths),
         "ratings": filled("ratings", ratings, task="rubric"),
     }
@@ -58,9 +58,7 @@ def test_what_there_is_and_what_failed_is_counted():
     failed = rating | {"judge": "z", "score": None, "status": "unparsable"}
     ratings = [rating | {"score": 3.0, "status": "ok"}, failed]
     found = panel.counted(study(votes("xyz xyz"), truths, ratings))
-    equal(
-        found, "task items clusters keyed failed", ("only", 2, 2, 1, 1), category="c", task="only"
-    )
+    equal(found, "items clusters keyed failed", (2, 2, 1, 1), category="c", task="only")
 
 
 def test_shares_count_ties_and_leave_failures_out():
@@ -143,6 +141,9 @@ def test_among_copies_only_the_place_is_chosen():
     }
     texts = {(item, name): row[n] for item, row in said.items() for n, name in enumerate(NAMES)}
     rows = [verdict(item, "j", choice) for item, choice in zip(said, "xzx", strict=True)]
+    # Neither in a tie-break nor in an order that nobody knows has a choice a place.
+    rows.append(verdict("c/1", "j", "y", variant="tie-break"))
+    rows.append(verdict("c/0", "j", "z", repeat=1, order_known=False))
     table = of(panel.position(study(rows, texts=texts)), "quantity", category="c")
     columns = ["share", "n", "items", "chance"]
     assert table.loc["earliest of 3 copies", columns].tolist() == [1, 1, 1, pytest.approx(1 / 3)]

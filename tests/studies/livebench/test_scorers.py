@@ -20,7 +20,7 @@ RULES = [
     ("typos", "A tidy text.", "Here:\n\nA tidy\ntext.", 1, 1),
     ("typos", "It's tidy.", "It’s tidy.", 0, 1),
     ("connections", GROUPS, "**bee, ant, wasp, fly, Elm, oak, fir, ash**", 1, 1),
-    ("connections", GROUPS, "One: ant, bee, fly, wasp\nTwo: oak, elm, ash, fir", 0, 1),
+    ("connections", GROUPS, "One: ant, bee, fly, wasp\nTwo: oak, elm, ash, yew", 0, 0.5),
     # One sentence moved to the front: two edits of three.
     ("plot_unscrambling", "A ran. B sat. C fell.", "C fell. A ran. B sat.", 1 / 3, 1 / 3),
     ("plot_unscrambling", "A ran. B sat. C fell.", "A run. B sat. C felt!", 1, 1),
@@ -45,6 +45,7 @@ RULES = [
     ("math_comp", "A", "so AAAAA", 1, 1),
     ("math_comp", "B", "it is 32 \\text{ miles}.", 1, 1),
     ("math_comp", "A", "The answer is (A) of course", 0, 1),
+    ("math_comp", "A", "The answer is (A)\nof course", 0, 0),
     ("math_comp", "045", "the answer is 045", 1, 1),
     ("math_comp", "045", "the answer is 45.", 0, 1),
     ("math_comp", "045", "the answer is 46.", 0, 0),

@@ -208,7 +208,7 @@ def reads_its_text(rows: pd.DataFrame) -> pd.Series:
         filed under, or their sources (`QUOTED`); never where the texts are not at hand.
     """
     rows = rows[~rows["own"]]
-    texts = rows[["reply", "text", "source"]].dropna(subset=["reply", "text"])
+    texts = rows[["reply", "text", "source"]].dropna()
     counts = [quoted(*text) for text in texts.itertuples(index=False)]
     spans = pd.DataFrame(counts, texts.index, ["found", "all"], dtype=float)
     reading = [*bias.CELL, "judge", "variant", "repeat"]
