@@ -1,5 +1,6 @@
 """The testbed's worlds: what is asked, what is right, how good it is, and what it is as tokens."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -40,6 +41,7 @@ def test_items_are_distinct_depend_on_the_seed_alone_and_are_found_again():
     assert len({item.question for item in first}) == 60
     # Written down once: another draw would be another experiment.
     assert drawn(1)[0].question == "list 3 green or brown things"
+    assert refinement.held_out("coverage", 1, 0)[0].question == "use bridge window winter market"
     assert first[4].question == "tell the white things of swan walnut peony flour salt pig"
     items = world.draw("seed-7", 7, 20, contest=True)
     assert world.redrawn(world.prompts_table("livebench", 7, items), contest=True) == items
@@ -84,12 +86,10 @@ def test_quality_of_hand_written_responses(item, response, expected):
 
 def test_a_style_is_recognised_and_independent_of_quality():
     rng = stream(0)
-    for item in drawn(60, contest=True):
-        for style in STYLES:
-            perfect, spoilt = write(item, style, 0.0, rng), write(item, style, 1.0, rng)
-            for text, quality in ((perfect, 1.0), (spoilt, 0.0)):
-                assert world.detect_style(text) == style
-                assert world.quality(item, text) == quality
+    for item, style, error_rate in product(drawn(60, contest=True), STYLES, (0.0, 1.0)):
+        text = write(item, style, error_rate, rng)
+        assert world.detect_style(text) == style
+        assert world.quality(item, text) == 1 - error_rate
 
 
 RED = Item("list", RED_THINGS, 4, "list 4 red things")

@@ -122,17 +122,15 @@ def test_every_responder_has_a_row_its_author_or_not():
     equal(found, shown, (19 / 23 - 14 / 18, 23, 18, 7), responder="k")
     assert found["eo"].between(found["eo_lo"], found["eo_hi"]).all()
     assert judged.bias([data])["eo"].item() == pytest.approx(12 / 15 - 4 / 15 - 7 / 15)
-    agreed = judged.agreement_with_human([data]).iloc[0]
-    assert (agreed["n"], agreed["n_dropped"], agreed["responds"]) == (41, 7, True)
-    assert agreed["agreement"] == pytest.approx((12 + 11 + 8 + 2) / 41)
+    row = (12 + 11 + 8 + 2) / 41, 41, 7, True
+    equal(judged.agreement_with_human([data]), "agreement n n_dropped responds", row)
 
 
 def test_a_verdict_that_failed_is_dropped_and_counted_and_never_a_tie():
     votes, given = said("me", "you", (12, 0, 0, 12))
     lost = [(given[0][0], "me", "me", "you", None), *given[1:]]
     data = data_set(votes=votes, verdicts=lost, changed={"judge_ties": "half"})
-    row = judged.bias([data]).iloc[0]
-    assert (row["n"], row["n_dropped"], row["tp"]) == (23, 1, 11)
+    equal(judged.bias([data]), "n n_dropped tp", (23, 1, 11))
 
 
 def test_another_person_needs_ten_pairs_with_two_votes_on_each_side():
@@ -141,6 +139,7 @@ def test_another_person_needs_ten_pairs_with_two_votes_on_each_side():
     assert (pd.isna(once["eo_no_preference"]), once["n_two_votes"]) == (True, 0)
     twice = [(*vote, who) for vote in votes for who in ("p", "q")]
     row = judged.bias([data_set(votes=twice, verdicts=given)]).iloc[0]
+    assert judged.in_place([data_set(verdicts=given)])["own_minus"].isna().all()
     # Two people never differ here, so another person shows no bias, and the judge all of its own.
     assert (row["n_two_votes"], row["eo_no_preference"]) == (28, 0)
     assert row["eo_one_vote"] == row["beyond_no_preference"] == pytest.approx(12 / 13 - 12 / 15)
@@ -186,13 +185,17 @@ def test_position_is_counted_by_hand():
 
 
 def test_a_judge_that_always_takes_the_first_has_rates_with_a_width():
-    orders = itertools.product(range(12), (("me", "you"), ("you", "me")))
+    orders = itertools.product(range(40), (("me", "you"), ("you", "me")))
     given = [(n, "me", *pair, pair[0]) for n, pair in orders]
-    found = judged.position([data_set(verdicts=given)])
+    data = data_set(verdicts=[*given, *((n, "they", *pair, "me") for n, _, *pair, _ in given)])
+    found = judged.position([data]).query("judge == 'me'")
     assert found["pairs"].tolist() == ["all", "own"]
     assert (found[["first_share", "flip_rate", "reversal_rate"]] == 1).all(axis=None)
-    # Twelve questions are twelve observations: Wilson's lower bound is 12 / (12 + 1.96^2).
-    assert found["first_share_lo"].tolist() == pytest.approx([12 / (12 + 1.959964**2)] * 2)
+    # Forty questions are forty observations: Wilson's lower bound is 40 / (40 + 1.96^2) = .912.
+    assert found["first_share_lo"].tolist() == pytest.approx([40 / (40 + 1.959964**2)] * 2)
+    # Of judges that were asked here it alone is in nobody's mean.
+    data.tables["verdicts"]["released"] = False
+    assert [data.left_out(judge) for judge in ("me", "they")] == [[], ["me"]]
 
 
 def test_the_panel_is_of_judges_that_wrote_neither_response_and_did_not_vote():

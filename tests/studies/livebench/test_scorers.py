@@ -133,12 +133,9 @@ def test_variables():
     assert letters(r"\lambda^2 - \frac{3}{2} x \sin(x) + C") == {"lambda", "x"}
 
 
-BROKEN = r"\text{$\$$Aborted}"
-
-
 @pytest.mark.parametrize(
     ("task", "key"),
-    [("typos", None), ("typos", ""), ("summarize", "A text."), ("AMPS_Hard", BROKEN)],
+    [("typos", None), ("typos", ""), ("summarize", "A text."), ("AMPS_Hard", r"\text{$\$$No}")],
 )
 def test_without_a_rule_or_a_sound_key_there_is_no_score(task, key):
     assert score(task, "", key, "A text.") == {}
