@@ -117,7 +117,7 @@ def make(folder: Path, recipe: Recipe) -> str:
     lexicon = recipe.lexicon
     if recipe.base:
         saved = folder / recipe.base
-        model = LlamaForCausalLM.from_pretrained(saved, dtype=torch.float32, local_files_only=True)
+        model = LlamaForCausalLM.from_pretrained(saved, local_files_only=True)
     else:
         model = build_model(recipe.weights, **recipe.shape, lexicon=lexicon)
     if lexicon.added:
