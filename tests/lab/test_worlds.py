@@ -55,8 +55,7 @@ def test_a_fifth_is_held_out_by_the_text_alone():
     held = ["add 3 + 4 and 5 + 3", "use the words feather harbour lamp mirror engine"]
     kept = ["list 5 white or black things", "add 4 + 5 and 4 + 4 and 3 + 3"]
     assert [is_held_out(text) for text in held + kept] == [True] * 2 + [False] * 2
-    texts = [item.question for item in drawn(700)]
-    assert 0.17 < np.mean([is_held_out(text) for text in texts]) < 0.23
+    assert 0.17 < np.mean([is_held_out(item.question) for item in drawn(700)]) < 0.23
 
 
 # --- dialogues ------------------------------------------------------------------------------------

@@ -110,7 +110,8 @@ def test_identity_holds_what_changes_an_answer(tmp_path):
     base = load(folder).identity
     assert base.keys() == {"provider", "weights", "dtype"}
     assert load(folder, batch_tokens=7).identity == base
-    assert load(folder, dtype="float16").identity == base | {"dtype": "float16"}
+    half = load(folder, dtype="float16")
+    assert (half.identity, half.model.dtype) == (base | {"dtype": "float16"}, torch.float16)
     assert load(folder, system="fold").identity == base | {"system": "fold"}
     assert "<|prompter|>" in load(folder, template="oasst-pythia").identity["template"]
     file.write_text(CHATML)

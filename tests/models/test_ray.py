@@ -115,7 +115,7 @@ def test_workers_answer_as_the_model_alone_does_and_under_its_identity(repositor
 
     save(repository / "model", byte_level())
     calls = [Choose(prompt, ("A", "B")) for prompt in PROMPTS[:21]]
-    with Store(repository / "store.sqlite") as store:
+    with Store(repository / ".cache/store.sqlite") as store:
         for entry, offline in (
             (Ray(engine="ray", workers=2, inner=LOCAL), False),
             (LOCAL, True),

@@ -66,8 +66,7 @@ def test_the_majority_of_votes_in_either_orientation():
 def test_pairs_meet_on_the_unordered_pair_and_are_turned():
     found = judged_pairs(ITEMS, labels(("b", "a", "a")), verdicts(("ab", "b")))
     assert found[["human", "decision"]].values.tolist() == [[0.0, 0.0]]
-    own = pairs_with(found, "b").iloc[0]
-    assert (own["human"], own["decision"], own["opponent"], own["margin"]) == (1, 1, "a", 1)
+    equal(pairs_with(found, "b"), "human decision opponent margin", (1, 1, "a", 1))
     for votes in (labels(("a", "c", "a")), tables.empty("labels")):
         assert judged_pairs(ITEMS, votes, verdicts(("ab", "b")))["human"].isna().tolist() == [True]
 

@@ -213,8 +213,7 @@ def test_own_scores_are_held_against_peoples_and_the_printed_bias_stands_beside(
     assert found["bias_published"].fillna(0).tolist() == [0, 8.06, 0]
     form = pd.DataFrame({"step": [1, 5, 2], "well_formed": [0.7, 0.9, 0.1]})
     numbers = [(8.06, 19.5, 11.44), (14.62, NAN, NAN), (0.95, 0.7, -0.25), (0.9, 0.9, 0)]
-    table = measures.checks(found, form, published)
-    equal(table, "published recomputed difference", *numbers)
+    equal(measures.checks(found, form, published), "published recomputed difference", *numbers)
     assert measures.checks(found.replace({"gpt-4": "x"}), form, published).empty
 
 
