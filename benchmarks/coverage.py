@@ -10,13 +10,15 @@ interval is held against the truth: that of a set of twenty times as many prompt
 - *alone*, as MT-Bench: one judge of six responders, votes that agree more.
 - *beside*: the same with a second judge, who wrote nothing, three responders of different quality
   and one vote a pair; *few* is that with 25 prompts, *many* with 400.
+- *outside*: as *beside*, with three judges who wrote nothing; *five*: so, with five responders,
+  none far below the others, and 240 prompts.
 - *marks*, as LiveBench: three judges who mark their own and each other's answers to 150 questions
   in 75 clusters, beside a key.
 
 Each once with nobody who favours itself (*none*) and once with `ada` who does (*planted*). It
 prints a Markdown table: coverage of each statistic of `ada`; how often the first line said that it
 favours itself, that it does not or by at most x, and that it cannot be told; and how often the
-truth lay above that x. A million verdicts' worth of work: three quarters of an hour on one core.
+truth lay above that x. A million verdicts' worth of work: two hours on one core.
 """
 
 import sys
@@ -34,19 +36,22 @@ from selfpref.statistics import latent
 from selfpref.statistics.bootstrap import ClusterBootstrap
 
 DRAWS, RESAMPLES, LARGER = 200, 1000, 20
-NAMES = ("ada", "bea", "cyd", "dot", "eve", "fay")
+NAMES = ("ada", "bea", "cyd", "dot", "eve", "fay", "gus", "hal", "ivy")
 # What a writer's texts are worth, a judge's scale, the pull of the first place, and its tie width.
-WORTH = dict(zip(NAMES, (1.2, 0.4, 0.3, 0.1, -0.2, -0.9), strict=True))
+WORTH = dict(zip(NAMES, (1.2, 0.4, 0.3, 0.1, -0.2, -0.9, 0.3, -0.2, 0.1), strict=True))
 READERS = ((2.0, 0.5, 0.3), (1.2, -0.4, 0.2), (1.0, 0.3, 0.3), (0.7, 0.0, 0.2), (0.4, 1.0, 0.1))
 READER = dict(zip(NAMES, READERS, strict=False))
 # Responders, judges, the scale at which people read, votes a pair, and prompts.
 BESIDE = (("ada", "bea", "fay"), ("ada", "eve"), 1.3, 1)
+OUTSIDE = ("ada", "cyd", "dot", "eve")
 DESIGNS = {
     "panel": (NAMES[:5], NAMES[:5], 0.6, 3, 80),
-    "alone": (NAMES, NAMES[:1], 1.3, 3, 80),
+    "alone": (NAMES[:6], NAMES[:1], 1.3, 3, 80),
     "beside": (*BESIDE, 80),
     "few": (*BESIDE, 25),
     "many": (*BESIDE, 400),
+    "outside": (BESIDE[0], OUTSIDE, 1.3, 1, 80),
+    "five": (("ada", "bea", "gus", "ivy", "hal"), OUTSIDE, 1.3, 1, 240),
 }
 PLANTED = {"none": 0.0, "planted": 0.8}
 STATISTICS = {
