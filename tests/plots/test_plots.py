@@ -20,8 +20,9 @@ ROWS = ROWS.assign(lo=ROWS["value"] - 0.1, hi=0.4, hollow=[False, True, False, F
 
 
 def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_says_why():
-    # One group alone needs no heading.
-    figure = forest(ROWS, row="judge", group="set", label="bias", looks=LOOKS, hollow="few pairs")
+    # One group alone needs no heading, a series without a value no mark.
+    rows, known = pd.concat([ROWS, ROWS[3:].assign(series="c")]), LOOKS | {"c": LOOKS["a"]}
+    figure = forest(rows, row="judge", group="set", label="bias", looks=known, hollow="few pairs")
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["a", "b", "few pairs"]
     drawn = [line for line in figure.axes[0].lines if line.get_marker() in ("o", "D")]
