@@ -415,7 +415,7 @@ class Judging:
         labels = "|".join(self.labels)
         pattern = rf"\[\[\s*({labels})\s*\]\]" if self.marker else rf"^\W*({labels})\W*$"
         found = [re.findall(pattern, prompt.prefill + text.text) for text in answers]
-        missing = {_missing(text) for text, told in zip(answers, found, strict=True) if not told}
+        missing = {_missing(text) for text in answers}
         # A sample that failed is asked again; until then its verdict is not whole.
         if "failed" in missing or not any(found):
             return Choice((), min(missing, key=REASONS.index))
