@@ -424,6 +424,7 @@ def lines(
     [[0.1, 0.2]]
     >>> figure.get_supxlabel(), figure.get_supylabel()
     ('step', 'bias')
+    >>> lines(rows.assign(value=np.nan), x="step", label=("step", "bias"))
     """
     rows = rows.dropna(subset=["value", x])
     if rows.empty:
