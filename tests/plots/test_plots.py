@@ -86,7 +86,7 @@ def test_cells_are_what_a_spreadsheet_neither_runs_nor_breaks(tmp_path):
         texts, numbers = zip(*csv.reader(handle), strict=True)
     assert texts == ("text", *(f"'{begin}" for begin in begins), "", "a=b", "a\nb\nc")
     assert numbers == ("number", "-1.5", *["2"] * 6, "")
-    assert "a=b & 2.000" in (tmp_path / "t.tex").read_text()
+    assert r"a=b & 2.000 \\" in (tmp_path / "t.tex").read_text()
 
 
 def test_texts_of_data_are_shown_literally(tmp_path):

@@ -29,7 +29,7 @@ RULES = [
     ("web_of_lies_v2", "yes, no, yes", r"$\boxed{yes, no, yes}$ it is.", 0, 1),
     ("zebra_puzzle", "tea", "***coffee*** no, ***Tea***", 1, 1),
     ("zebra_puzzle", "spy movies", "***spy***", 1, 1),
-    ("zebra_puzzle", "tea", "The answer is **tea**.", 0, 1),
+    ("zebra_puzzle", "tea", "Not ***tea*** but ***milk***: **tea**.", 0, 1),
     ("spatial", "4", "**4** since **two** cuts **cross**", 1, 1),
     ("spatial", "4", "**4** a **b** c **d** e **f**", 0, 0),
     ("spatial", "triangle", "an **equilateral triangle**", 1, 1),
