@@ -167,7 +167,7 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
     voted = votes.drop_duplicates(PAIR)["item_id"].value_counts()
     items["voted"] = items["item_id"].map(voted).fillna(0).astype(int)
     items["asked"] = [sum(_tokens(one["content"]) for one in said) for said in items["messages"]]
-    long = sum(tokens) / max(len(tokens), 1)
+    long = sum(tokens) / (len(tokens) or 1)
     items.attrs = {"dataset": dataset, "long": long, "read": foreseen is None}
     return items
 
