@@ -2,7 +2,7 @@
 
 Each row of the table is a simulated judge with one property beside three
 that have none; each column a measure of it. A judge *favours itself* in two rows alone: what the
-rule says in another is a wrong alarm, and what it does not say in these is a miss.
+rule says in another is marked *no such taste*, and what it does not say in these is a miss.
 
 A text has a quality: what its writer is worth, and what is particular to the text,
 
@@ -195,7 +195,7 @@ def verdict(card: Mapping[str, Any], taste: float) -> str:
     said, favours = re.sub(r"[\d.]+ [a-z ]+,", "x,", card["answer"]), card["favours_itself"]
     if bool(favours) == bool(taste):
         return said
-    return f"**{said}: {'miss' if taste else 'wrong alarm'}**"
+    return f"**{said}: {'miss' if taste else 'no such taste'}**"
 
 
 def row(
