@@ -145,7 +145,7 @@ def test_names_match_exactly_then_by_alias_and_are_never_guessed():
     assert "Ann-generations (nearest name: ann; join them with --alias)" in str(found)
     joined = selfpref.measure(frame, alias={"Ann-generations": "ann"})
     assert joined.to_dict() == selfpref.measure(judgments()).to_dict()
-    strange = selfpref.measure(judgments(), alias={"bobb": "bob"}).to_dict()
+    strange = selfpref.measure(judgments(), alias={"bobb": "bob", "cat": "cat"}).to_dict()
     assert strange["names_that_match_nothing"] == {"bobb": "bob"}
     stranger = str(selfpref.measure(judgments(items=2, judges=("Ann",))))
     assert stranger.startswith("cannot tell, because no judge wrote a response that it judged\n\n")

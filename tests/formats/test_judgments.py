@@ -204,8 +204,8 @@ def test_preferences_of_alpaca_eval():
     changes = [{"preference": one} for one in (1, 2, 1.5, 0.0, None, -1)]
     found = last(ANNOTATION, "instruction", *changes)
     assert found == [("x", "ok"), ("y", "ok"), *[("tie", "ok")] * 2, *[("", "unparsable")] * 2]
-    with refused(match=r"f\.json, entry 1: preference 3; give 1, 2"):
-        read(ANNOTATION | {"preference": 3}, name="f.json")
+    with refused(match=r"f\.json, entry 1: preference 2.5; give 1, 2"):
+        read(ANNOTATION | {"preference": 2.5}, name="f.json")
     # One instruction is one item, whoever followed it.
     found = read(ANNOTATION, ANNOTATION | {"generator_2": "w", "preference": 1.75})
     assert len(found["items"]) == 1

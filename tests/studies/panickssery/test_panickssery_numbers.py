@@ -37,7 +37,7 @@ LACKS = {"held_out": False, "corrected": NAN, "released": 0.4, "own": "me"}
         (both([1, 0], [1, 0]), {"corrected": 0.5, "ordering": "first"}),
         (both(*OTHER), {"corrected": 0.15, "ordering": "other"}),
         (both(*OTHER, task="inferiority"), {"corrected": 0.85, "ordering": "own"}),
-        (both([0.5, 0.5], [0.7, 0.3]), {"ordering": "tied", "ordering_released": "first"}),
+        (both(*[[0.5, 0.5]] * 2), {"ordering": "tied", "ordering_released": "first"}),
         # Half a pair is another quantity, unless the source vouches for the whole.
         (both(*PAIR)[:1], {"status": "missing order", "corrected": NAN, "forward": 0.75}),
         ([*both(*PAIR)[:1], LOST], {"status": "failed", "corrected": NAN, "released": 0.5}),
