@@ -253,7 +253,7 @@ def test_preferences_held_to_the_oracle_or_to_nothing():
 
 
 def test_a_statistic_that_follows_what_was_planted_correlates_with_it():
-    betas = pd.Series({"a": -0.2, "b": 0.0, "c": 0.1, "d": 0.4}, name="beta")
+    betas = pd.Series({"a": -0.2, "b": 0.0, "c": 0.1, "d": 0.4, "e": 0.5}, name="beta")
     rows = pd.DataFrame({"excess": 2 * betas + 1, "harmful": -(betas**3), "neutral": 0.5})
     rows = rows.melt(var_name="statistic", ignore_index=False).reset_index(names="judge")
     sets = [SimpleNamespace(name="d", betas=betas)]
@@ -262,5 +262,5 @@ def test_a_statistic_that_follows_what_was_planted_correlates_with_it():
     assert [*found.index] == ["excess", "harmful"]
     assert found.loc["excess", ["r", "lo"]].tolist() == pytest.approx([1, np.nan], nan_ok=True)
     r = np.corrcoef(betas, -(betas**3))[0, 1]
-    ends = [np.tanh(np.arctanh(r) + side * 1.959964) for side in (-1, 1)]
-    assert found.loc["harmful", ["r", "lo", "hi", "n"]].tolist() == pytest.approx([r, *ends, 4])
+    ends = [np.tanh(np.arctanh(r) + side * 1.959964 / 2**0.5) for side in (-1, 1)]
+    assert found.loc["harmful", ["r", "lo", "hi", "n"]].tolist() == pytest.approx([r, *ends, 5])
