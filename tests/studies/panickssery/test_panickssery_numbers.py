@@ -169,6 +169,7 @@ def test_excess_is_what_exceeds_the_deserved_preference():
     rows = both(*OWN, task="inferiority"), both([1, 0], [1, 0]), both(*OWN, variant="labels-no")
     found = oracle(paired(*rows), qualities((1, 0.5)), BOOTSTRAP)
     equal(found, "wording mean", ("prefer", 0.5), ("worse", 0.0), quantity="agreement")
+    assert oracle(paired(*rows), qualities((1, 0.5))[:0], BOOTSTRAP).empty
 
 
 def test_a_judge_that_always_agrees_is_not_known_to_do_so_without_error():
