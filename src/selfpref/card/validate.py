@@ -67,7 +67,6 @@ class Property:
         length: Logits for a text longer by a standard deviation; its own are longer by one.
         writer: Of what it answers by, the part that is the writer's worth, 0..1.
         mistakes: Whether it takes its own mistakes, u below 0, for none.
-        kind: Points that it adds to all marks.
     """
 
     name: str
@@ -77,7 +76,6 @@ class Property:
     length: float = 0.0
     writer: float = 0.0
     mistakes: bool = False
-    kind: float = 0.0
 
 
 NOTHING = Property("nothing")
@@ -91,7 +89,6 @@ PROPERTIES = (
     Property("length, its own texts long", length=1.0),
     Property("follows the better writer", writer=1.0),
     Property("repeats its own mistakes", mistakes=True),
-    Property("marks kindly", kind=1.5),
 )
 
 
@@ -176,7 +173,7 @@ class World:
             text, true = (rows["item"], rows["responder"]), self.true.get(judge, NOTHING)
             noise = self.rng.normal(size=QUESTIONS) / true.scale
             quality, likes = self.seen(judge, *text)
-            score = np.clip(5 + 1.5 * quality + likes + true.kind + noise, 0, 10)
+            score = np.clip(5 + 1.5 * quality + likes + noise, 0, 10)
             key = (self.seen("", *text)[0] > 0).astype(float)
             frames.append(rows.assign(score=score, key=key, cluster=rows["item"], task=""))
         return pd.concat(frames, ignore_index=True)
