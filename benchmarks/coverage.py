@@ -15,10 +15,11 @@ interval is held against the truth: that of a set of twenty times as many prompt
 - *marks*, as LiveBench: three judges who mark their own and each other's answers to 150 questions
   in 75 clusters, beside a key.
 
-Each once with nobody who favours itself (*none*) and once with `ada` who does (*planted*). It
-prints a Markdown table: coverage of each statistic of `ada`; how often the first line said that it
-favours itself, that it does not or by at most x, and that it cannot be told; and how often the
-truth lay above that x. A million verdicts' worth of work: two hours on one core.
+Each with nobody who favours itself (*none*), with `ada` who does (*planted*, 2.2 times the odds),
+and with half of that (*half*, 1.5 times). It prints a Markdown table: coverage of each statistic
+of `ada`; how often the first line said that it favours itself, that it does not or by at most x,
+and that it cannot be told; and how often the truth lay above that x. A million verdicts' worth of
+work: three hours on one core.
 """
 
 import sys
@@ -53,7 +54,7 @@ DESIGNS = {
     "outside": (BESIDE[0], OUTSIDE, 1.3, 1, 80),
     "five": (("ada", "bea", "gus", "ivy", "hal"), OUTSIDE, 1.3, 1, 240),
 }
-PLANTED = {"none": 0.0, "planted": 0.8}
+PLANTED = {"none": 0.0, "half": 0.405, "planted": 0.8}
 STATISTICS = {
     "equal_opportunity": "EO",
     "beyond_no_preference": "EO beyond another person's",
