@@ -5,13 +5,14 @@ from clones import ALONE, FAMILIES, PAIRS, TOGETHER, ran
 
 # Each line a study and what it promises: figures with their tables, then tables alone.
 FIGURES = """
-wataoka fig1a_example fig1b_bias fig2_confusion table2_demographic_parity bias_by_opponent position
+wataoka fig1a_example fig1b_bias fig2_confusion table2_demographic_parity position
 wataoka fig3_perplexity_vs_human fig4_perplexity_own_vs_other fig5_log_perplexity
 wataoka fig6_judges_without_responses planted_vs_measured
 panickssery pairwise fig1_recognition_vs_preference fig2_recognition_before inverted
 panickssery fig4_training_size fig7_self_recognition controls replay
 """
-TABLES = "panickssery correlation deltas individual oracle statuses evaluators audit"
+TABLES = "panickssery correlation deltas individual oracle statuses evaluators audit\n"
+TABLES += "wataoka bias_by_opponent"
 # What reads all studies, which the recorded profile shows.
 LEFT = {"beyond-metrics@lab", "beyond@lab", "claims", "report@lab"}
 # In parts: this file lies in the clone too, where no file may hold it.

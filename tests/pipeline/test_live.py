@@ -21,7 +21,7 @@ from scripted import Scripted, by_rule, completion, position
 PROMPTS = 12
 # Two judged sets: dialogues of the Arena, and three questions of two turns.
 PAIRS = DIALOGUES + 3 * 2
-FIGURES = "wataoka fig1b_bias fig2_confusion table2_demographic_parity bias_by_opponent"
+FIGURES = "wataoka fig1b_bias fig2_confusion table2_demographic_parity"
 SETS = ("arena-hub", "mt-bench-hub")
 DOCS = (REPOSITORY / "docs/judges.md").read_text().split("## From nothing")[1].split("\n## ")[0]
 # The first lines that the page shows are the profile's; the others are one more each.
