@@ -16,7 +16,7 @@ from selfpref.say import said
 from selfpref.studies.claims import counted
 
 ROOT = Path(__file__).parent.parent
-DOCS = ("findings", "figures", "rules", "lab-reference/README")
+DOCS = ("figures", "rules", "lab-reference/README")
 PAGES = ("README.md", *(f"docs/{name}.md" for name in DOCS))
 SEEDS = pd.read_csv(ROOT / "docs/lab-reference/seeds.csv", index_col="quantity")
 MARKED = re.compile(r"<!-- (?P<study>\w+)(?:: (?P<key>[\w -]+?))? -->.*?<!-- end -->", re.DOTALL)
