@@ -189,8 +189,8 @@ def cell(row: Mapping[str, float | None]) -> str:
 
 def verdict(card: Mapping[str, Any], taste: float) -> str:
     """What a judge's card says, with any bound as x, and whether that is wrong."""
-    said, favours = re.sub(r"[\d.]+ [a-z ]+,", "x,", card["answer"]), card["favours_itself"]
-    if bool(favours) == bool(taste):
+    said = re.sub(r"[\d.]+ .*", "x", re.split("[,;]", card["answer"])[0])
+    if bool(card["favours_itself"]) == bool(taste):
         return said
     return f"**{said}: {'miss' if taste else 'no such taste'}**"
 
