@@ -63,11 +63,12 @@ def test_the_examples_of_judgments_are_read_as_the_pages_say(tmp_path):
     assert number.sub("", printed).startswith(number.sub("", shown))
     # Three lines: its own response wins in both orders, and ties once.
     page = (REPOSITORY / "docs/measure.md").read_text()
-    files = [tmp_path / "judgments.csv", tmp_path / "votes.csv"]
+    files = [tmp_path / f"{name}.csv" for name in ("judgments", "votes", "marks")]
     for one, text in zip(files, re.findall(r"```text\n(.*?)```", page, re.DOTALL), strict=True):
         one.write_text(text)
     table = selfpref("measure", files[0], "--votes", files[1])
     assert re.search(r"^demographic parity +\+1\.00 .* n 1,", table, re.MULTILINE)
+    assert "me: cannot tell, because only 0 items" in selfpref("measure", files[2], "--brief")
     assert re.search(r"(?ms)^excess +none: no second.*^first position +0\.50 [^\n]* n 2 ", table)
 
 
