@@ -19,9 +19,9 @@ from selfpref.statistics.bootstrap import ClusterBootstrap
 
 # The first table: the key of the JSON, and the name of the column.
 COLUMNS = {
+    "regression_scaled": "its own term",
     "equal_opportunity": "EO",
     "no_preference": "a person's EO",
-    "regression_scaled": "its own term",
 }
 # These are shares; all other numbers have a sign.
 SHARES = {"harmful", "legitimate", "agreement", "first_position", "flips", "reversals"}
