@@ -210,7 +210,7 @@ def test_a_line_a_judge_comes_first_and_the_page_says_what_the_text_says(mine, c
     text, brief = shown
     assert text[: len(brief)] == brief
     assert brief[0] == ["judge", "answer", "its own term", "EO", "a person's EO"]
-    assert re.fullmatch(r"[+-]\d\.\d\d \[.*", brief[1][2])
+    assert re.fullmatch(r"[+-]\d\.\d\d \[.*", brief[1][3])
     page = re.sub("</?strong>", "", Path("card.html").read_text())
     parts = [part.replace("'", "&#39;") for line in text for part in line if part.strip("=")]
     assert [part for part in parts if part not in page] == []
