@@ -100,8 +100,9 @@ class Answer:
         return "disfavours itself"
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as JSON has it."""
-        return {"answer": self.verdict, "favours_itself": self.favours, "because": self.because}
+        """The same as JSON has it: high marks do not say that favour is why."""
+        favours = None if self.favours and self.unit != PROBABILITY else self.favours
+        return {"answer": self.verdict, "favours_itself": favours, "because": self.because}
 
 
 def matters(share: float) -> float:

@@ -24,7 +24,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +31,7 @@ from scipy.special import expit
 
 from selfpref.card import marks
 from selfpref.card.measured import measure
-from selfpref.card.rule import number
+from selfpref.card.rule import Answer, number
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.records import PAIR, WHO
@@ -187,10 +186,10 @@ def cell(row: Mapping[str, float | None]) -> str:
     return number(row["value"]) + "*" * apart
 
 
-def verdict(card: Mapping[str, Any], taste: float) -> str:
-    """What a judge's card says, with any bound as x, and whether that is wrong."""
-    said = re.sub(r"[\d.]+ .*", "x", re.split("[,;]", card["answer"])[0])
-    if bool(card["favours_itself"]) == bool(taste):
+def verdict(answer: Answer, taste: float) -> str:
+    """What is said of a judge, with any bound as x, and whether that is wrong."""
+    said = re.sub(r"[\d.]+ .*", "x", re.split("[,;]", answer.verdict)[0])
+    if bool(answer.favours) == bool(taste):
         return said
     return f"**{said}: {'miss' if taste else 'no such taste'}**"
 
@@ -218,8 +217,8 @@ def row(
         **{name: cell(card[key]) for key, name in MEASURES.items()},
         "third judge, both wrong": cell(mark["third_judge"][0]),
         # A judge of marks that repeats its own mistakes is not told from one that likes its own.
-        "answer on pairs": verdict(card, one.taste),
-        "answer on marks": verdict(mark, one.taste),
+        "answer on pairs": verdict(found.answers[judge], one.taste),
+        "answer on marks": verdict(marked.answers[judge], one.taste),
     }
 
 
