@@ -36,8 +36,8 @@ def said_of(design, own=0.05, other=0.0, person=0.3, sharper=0.1, place=None):
         ((0.05, 0.02, 0.08), 0.0, True, "favours itself a little"),
         (ABOVE_0, 0.05, None, "cannot tell"),
         ((0.05, -0.04, 0.12), 0.0, None, "cannot tell"),
-        ((0.02, -0.04, 0.08), 0.0, False, "by at most 0.08 in probability, if at all"),
-        ((-0.05, -0.1, 0.001), 0.0, False, "by at most 0.01 in probability, if at all"),
+        ((0.02, -0.04, 0.08), 0.0, False, "by at most 0.08, if at all"),
+        ((-0.05, -0.1, 0.001), 0.0, False, "by at most 0.01, if at all"),
         ((-0.2, -0.3, -0.1), 0.0, False, "disfavours itself"),
     ],
 )
@@ -76,7 +76,13 @@ def test_what_matters_is_what_a_judge_could_take(monkeypatch):
 @pytest.mark.parametrize(
     ("beyond", "person", "sharper", "favours", "said"),
     [
-        (ABOVE_0, 0.3, 0.1, None, "+0.20 [+0.10, +0.30] above a person in its place, but a judge"),
+        (
+            ABOVE_0,
+            0.3,
+            0.1,
+            None,
+            "+0.20 [+0.10, +0.30] above a person's in its place, but a judge",
+        ),
         (NEAR_0, 0.3, 0.1, False, "less than the 0.13 that would matter"),
         (NEAR_0, 0.3, -0.1, None, "it errs more than people do"),
         (NEAR_0, -0.3, -0.1, False, "less than the 0.13 that would matter"),

@@ -44,7 +44,6 @@ REVERSED = 0.5
 # From this share of verdicts on with its own response in one place, a taste for the place is open.
 ONE_PLACE = 0.75
 REGRESSION = "regression_scaled"
-PROBABILITY = "in probability"
 # Value and bounds by name, and what else belongs to them.
 Row: TypeAlias = Mapping[str, Any] | pd.Series
 MORE = (
@@ -76,14 +75,14 @@ class Answer:
         favours: True, False, or None where it cannot be told.
         because: Why, in words.
         most: Where it does not, or by less than matters, by how much it may do so at most.
-        unit: Of that bound; of marks, points.
+        unit: Of that bound, of marks: points; of pairs it is a share.
         also: Of marks, whether it marks equally wrong ones up as well; with its sign in front.
     """
 
     favours: bool | None
     because: str
     most: float = np.nan
-    unit: str = PROBABILITY
+    unit: str = ""
     also: str = ""
 
     @property
@@ -92,16 +91,17 @@ class Answer:
         if self.favours is None:
             return "cannot tell"
         if self.favours:
-            pairs = self.unit == PROBABILITY
-            found = "favours itself" if pairs else f"marks its own mistakes up{self.also}"
+            found = f"marks its own mistakes up{self.also}" if self.unit else "favours itself"
             return f"{found} a little" if self.most > 0 else found
         if self.most > 0:
-            return f"by at most {max(self.most, 0.01):.2f} {self.unit}, if at all"
+            return (
+                f"by at most {max(self.most, 0.01):.2f}{self.unit and f' {self.unit}'}, if at all"
+            )
         return "disfavours itself"
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON has it: high marks do not say that favour is why."""
-        favours = None if self.favours and self.unit != PROBABILITY else self.favours
+        favours = None if self.favours and self.unit else self.favours
         return {"answer": self.verdict, "favours_itself": favours, "because": self.because}
 
 
@@ -179,28 +179,27 @@ def detectable(row: Row) -> float:
 
 
 def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answer:
-    own = "to its own responses' probability of being chosen"
-    shown = f"it adds {interval(row)} more {own} than the other judges do"
+    shown = f"its own term is {interval(row)}"
     if row["lo"] > 0:
         written = placebo["own"].astype(bool)
         mine, others = placebo.loc[written, "effect"], placebo[~written]
         if others["effect"].max() >= mine.max():
             other = others.loc[others["effect"].idxmax()]
-            much = f"{mine.max():+.2f} and {other['effect']:+.2f} to {other['responder']}'s"
+            much = f"{mine.max():+.2f} and {other['effect']:+.2f} for {other['responder']}'s"
             return Answer(None, f"{shown}, but each alone {much}, which it did not write")
-        told = f"{shown}, and less to everyone else's"
+        told = f"{shown}, more than it adds for anyone else's"
         if row["hi"] >= least:
             return Answer(True, told)
         return Answer(True, f"{told}, but under the {least:.2f} that would matter", row["hi"])
     if row["hi"] < least:
         told = "below 0" if row["hi"] < 0 else f"less than the {least:.2f} that would matter"
         return Answer(False, f"{shown}, {told}", row["hi"])
-    told = f"{shown}: neither 0 nor {least:.2f}, which would matter, is ruled out"
+    told = f"{shown}; neither 0 nor {least:.2f}, which would matter, is ruled out"
     return Answer(None, f"{told}; these data could show {detectable(row):.2f} or more")
 
 
 def _by_people(beyond: pd.Series, person: float, sharper: float, least: float) -> Answer:
-    shown = f"it lies {interval(beyond)} above a person in its place"
+    shown = f"its EO lies {interval(beyond)} above a person's in its place"
     if beyond["hi"] >= least:
         told = "a judge that only errs in other ways than people shows that too"
     # Errors draw a bias towards 0, and the lack of them away from it.

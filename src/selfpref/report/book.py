@@ -100,8 +100,8 @@ def _lay_out(params: Params, folder: Path) -> None:
             nbformat.write(chapter, folder / f"{key}.ipynb")
             titles[key] = next(title for level, title in map(heading, chapter.cells) if level)
             found |= {(key, name): one for name, one in tables(figures / key).items()}
-    first, others = judges.first(found)
-    marked = first.loc[first.index == "livebench", judges.FIRST[2]]
+    pairs, marked, others = judges.first(found)
+    verdicts = [frame[judges.FIRST[2]] for frame in (pairs, marked)]
     claims = pd.read_csv(shutil.copy(paths.data_file("claims"), folder)).fillna({"part": ""})
     rules = params.profile == paths.RELEASED
     values = {
@@ -114,10 +114,11 @@ def _lay_out(params: Params, folder: Path) -> None:
         "rules": rules,
         "claims": claims.to_dict("records"),
         "counted": counted(claims),
-        "said": first[judges.FIRST[2]].str.split().str[0].value_counts().to_dict(),
-        "first": judges.markdown(first),
+        "said": pd.concat(verdicts).str.split().str[0].value_counts().to_dict(),
+        "pairs": judges.markdown(pairs),
+        "marked": judges.markdown(marked),
         "others": judges.markdown(others),
-        "marks": marked.str.startswith("marks").tolist(),
+        "marks": verdicts[1].str.startswith("marks").tolist(),
     }
     for page in (MEASURE, *[RULES] * rules):
         text = (root / page).read_text(encoding="utf-8")

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 import pandas as pd
 
 from selfpref.card import marks
-from selfpref.card.rule import Answer, answer, on_both_sides
+from selfpref.card.rule import Answer, answer, interval, on_both_sides
 from selfpref.plots.show import called, span
+from selfpref.statistics.bias import FEW
 from selfpref.statistics.scaled import EACH
-from selfpref.statistics.third import BOTH
+from selfpref.statistics.third import ALIKE, BOTH, OWN
 from selfpref.tables.parts import ITEMS
 
 # By study and name.
@@ -28,21 +29,24 @@ RULED = [
     ("beyond", "beyond", "study == 'wataoka' and gold == 'human'"),
 ]
 # How often the order decides, and how often the judge agrees with people.
-ORDER, AGREES = "share that the order decides", "agrees with people"
+ORDER, AGREES = "share that the order decides", "agrees with people, where both decide"
 BESIDE = [
     ("wataoka", "position", "pairs == 'all'", "reversal_rate", ORDER),
     ("wataoka", "keyed_bias", "", "reversal_rate", ORDER),
     ("wataoka", "agreement_with_human", "", "agreement", AGREES),
     ("panickssery", "ordering", "task == 'preference'", "ambiguous", ORDER),
 ]
-FIRST = ["judge", "data", "does it favour itself?", ORDER, AGREES, "evidence"]
-MISSING = "what is missing"
-ELSEWHERE = ["judge", "data", ORDER, MISSING]
+FIRST = ["judge", "data", "does it favour itself?"]
+PAIRS = [*FIRST, ORDER, AGREES, "evidence"]
+# What the third judge shows, by kind.
+KINDS = {BOTH: BOTH, ALIKE: "both wrong, of the same score by the key", OWN: "its own wrong alone"}
+ELSEWHERE = ["judges", "data", ORDER, "what is missing"]
 UNVOTED = "people's votes on its own responses, or marks beside an answer key"
 # Each read the pairs of its own responses alone.
 KEYED = "another judge of the same pairs; a key is there"
 UNMARKED = "answers of its own: it chose among those of others"
-MARKED = "marks, no pairs"
+RANK = ["rank", "chapter"]
+MARKED, UNKNOWN = "marks, no pairs", "order not known"
 # What Markdown and HTML read as itself within a line: brackets without a round one make no link.
 PLAIN = " .,:;-/%+?[]'\N{MINUS SIGN}\N{RIGHT SINGLE QUOTATION MARK}"
 
@@ -111,6 +115,10 @@ def answers(judge: str, study: str, found: Frames) -> dict[str, Answer]:
     return told
 
 
+def _shown(kind: pd.Series) -> str:
+    return interval(kind) if kind["items"] >= FEW else f"too few, {kind['items']:g}"
+
+
 def _missing(own: pd.DataFrame, beside: pd.DataFrame, found: Frames) -> str:
     """What a judge's data lack, or what came of its calls."""
     if not own["status"].eq("ok").any():
@@ -123,35 +131,46 @@ def _missing(own: pd.DataFrame, beside: pd.DataFrame, found: Frames) -> str:
     return UNMARKED if own["study"].eq("livebench").all() else UNVOTED
 
 
-def first(found: Frames) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What is known of every judge: the answers by data set, `FIRST`, and `ELSEWHERE` without one.
+def first(found: Frames) -> list[pd.DataFrame]:
+    """What is known of every judge: the answers on pairs, those on marks, and who has none.
 
-    The index of both is the chapter, the key of a study.
+    The index is the chapter, the key of a study.
 
     Args:
         found: The studies' tables.
     """
-    key = ["judge", "study"]
-    made = []
-    parts = []
+    key, parts = ["judge", "study"], []
     for study, table, where, column, name in BESIDE:
         rows = _rows(found, study, table, where).assign(study=study)
         rows = rows.rename(columns={"evaluator": "judge", column: name})
-        parts.append(rows.reindex(columns=[*key, "dataset", ORDER, AGREES]))
-    numbers = pd.concat(parts)
+        parts.append(rows.reindex(columns=[*key, "dataset", "n", ORDER, AGREES]))
+    numbers, third = pd.concat(parts), _rows(found, *RULED[0])
+    pairs, marked, others, rest = [], [], [], []
     for (judge, study), own in asked(found).groupby(key):
         beside = numbers.query("judge == @judge and study == @study")
         given = answers(judge, study, found)
-        pairs = "order not known" if own["table"].eq("verdicts").any() else MARKED
-        sets = ", ".join(sorted(called({*(beside["dataset"] if len(beside) else own["study"])})))
-        other = Answer(None, _missing(own, beside, found))
-        for data, one in (given or {sets: other}).items():
-            rows = beside[beside["dataset"].eq(data) | (not given)]
-            order = MARKED if data == "livebench" else span(rows[ORDER], ".2f") or pairs
-            rank = [True, False, None].index(one.favours) if given else one.because
-            told = [one.verdict, order, span(rows[AGREES], ".2f") or "-", one.because]
-            made.append([str(rank), study, *called([judge, data]), *told])
-    whole = pd.DataFrame(sorted(made), columns=["rank", "chapter", *FIRST])
-    whole = whole.set_index("chapter")
-    known = whole["rank"].isin([*"012"])
-    return whole.loc[known, FIRST], whole[~known].rename(columns={"evidence": MISSING})[ELSEWHERE]
+        for data, one in given.items():
+            told = [[True, False, None].index(one.favours), study, *called([judge, data])]
+            if study == "livebench":
+                kinds = third[third["judge"].eq(judge)].set_index("kind")
+                marked.append([*told, one.verdict, *(_shown(kinds.loc[kind]) for kind in KINDS)])
+                continue
+            rows = beside[beside["dataset"].eq(data)]
+            agreed = rows.dropna(subset=AGREES)
+            agrees = [f"{p:.2f} of {n:g}" for p, n in zip(agreed[AGREES], agreed["n"], strict=True)]
+            order = span(rows[ORDER], ".2f") or UNKNOWN
+            pairs.append([*told, one.verdict, order, *(agrees or ["-"]), one.because])
+        if not given:
+            read = UNKNOWN if own["table"].eq("verdicts").any() else MARKED
+            sets = ", ".join(
+                sorted(called({*(beside["dataset"] if len(beside) else own["study"])}))
+            )
+            why = [_missing(own, beside, found), study, *called([judge]), sets, read]
+            others += [[*why, share] for share in beside[ORDER]] or [[*why, math.nan]]
+    lacking = pd.DataFrame(others, columns=[*RANK, "judges", "data", "read", ORDER])
+    for (why, study, sets, read), of in lacking.groupby([*RANK, "data", "read"]):
+        order = span(of[ORDER], ".2f") or read
+        rest.append([why, study, ", ".join(sorted({*of["judges"]})), sets, order, why])
+    shown = (pairs, PAIRS), (marked, [*FIRST, *KINDS.values()]), (rest, ELSEWHERE)
+    frames = (pd.DataFrame(sorted(rows), columns=[*RANK, *names]) for rows, names in shown)
+    return [frame.drop(columns="rank").set_index("chapter") for frame in frames]
