@@ -115,9 +115,10 @@ def _lay_out(params: Params, folder: Path) -> None:
         "claims": claims.to_dict("records"),
         "counted": counted(claims),
         "said": pd.concat(verdicts).str.split().str[0].value_counts().to_dict(),
-        "pairs": judges.markdown(pairs),
-        "marked": judges.markdown(marked),
-        "others": judges.markdown(others),
+        "pairs": pairs,
+        "marked": marked,
+        "others": others,
+        "table": judges.markdown,
         "marks": verdicts[1].str.startswith("marks").tolist(),
     }
     for page in (MEASURE, *[RULES] * rules):
