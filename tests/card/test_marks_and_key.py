@@ -39,8 +39,7 @@ def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(capsys):
     assert out.startswith(f"{told}, because of two wrong answers it marks its own +1.")
     assert told in Path("found.html").read_text()
     found = json.loads(Path("found.json").read_text())["judges"]
-    assert found["ann"]["favours_itself"] is None
-    assert {found[one]["favours_itself"] for one in ("bob", "cid")} <= {None, False}
+    assert {one["favours_itself"] for one in found.values()} <= {None, False}
     wrong = found["ann"]["third_judge"][0]
     assert (wrong["scale"], wrong["kind"]) == ("marks", "both wrong")
     assert wrong["value"] == pytest.approx(1.5, abs=0.3)

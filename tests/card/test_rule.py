@@ -76,13 +76,7 @@ def test_what_matters_is_what_a_judge_could_take(monkeypatch):
 @pytest.mark.parametrize(
     ("beyond", "person", "sharper", "favours", "said"),
     [
-        (
-            ABOVE_0,
-            0.3,
-            0.1,
-            None,
-            "+0.20 [+0.10, +0.30] above a person's in its place, but a judge",
-        ),
+        (ABOVE_0, 0.3, 0.1, None, "+0.20 [+0.10, +0.30] above a person's in its place, but a"),
         (NEAR_0, 0.3, 0.1, False, "less than the 0.13 that would matter"),
         (NEAR_0, 0.3, -0.1, None, "it errs more than people do"),
         (NEAR_0, -0.3, -0.1, False, "less than the 0.13 that would matter"),

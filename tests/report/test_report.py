@@ -115,7 +115,7 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
     assert "load()" not in told(pages["wataoka"])
     assert (folder / "book/figures/wataoka/fig1b_bias.svg").is_file()
     assert [*(folder / "book").rglob("fig1a*")] == []
-    row = "| fair | [wataoka](wataoka.ipynb) | order not known | people's votes on its own"
+    row = ", fair | [wataoka](wataoka.ipynb) | order not known | people's votes on its own"
     assert row in (folder / "judges.md").read_text()
     # In no page is it more than text; a long name is cut.
     assert all(SEEN[:30] in told(pages[name]) for name in ("index", "wataoka", "judges"))

@@ -188,7 +188,7 @@ def cell(row: Mapping[str, float | None]) -> str:
 
 def verdict(answer: Answer, taste: float) -> str:
     """What is said of a judge, with any bound as x, and whether that is wrong."""
-    said = re.sub(r"[\d.]+ .*", "x", re.split("[,;]", answer.verdict)[0])
+    said = re.sub(r"[\d.]+.*", "x", re.split("[,;]", answer.verdict)[0])
     if bool(answer.favours) == bool(taste):
         return said
     return f"**{said}: {'miss' if taste else 'no such taste'}**"
