@@ -144,7 +144,9 @@ def report() -> None:
     pairs("--alias", help="call A, a judge or responder of the files, B"),
     pairs("--columns", help="A is the column that the files call B"),
     option("--brief", action="store_true", help="print the answers alone"),
-    option("--fail-on", choices=["favours"], help="end with status 1 where a judge does"),
+    option(
+        "--fail-on", choices=["favours", "marks"], help="end with status 1 if an answer begins so"
+    ),
     option("--html", type=Path, help="write the cards to this file"),
     option("--json", type=Path, help="write the numbers to this file"),
 )
@@ -188,7 +190,8 @@ def measure(
         write_text(html, words.html(found))
     with suppress(BrokenPipeError):
         print(words.brief_text(**words.parts(found.numbers)) if brief else found)
-    return int(bool(fail_on) and any(answer.favours for answer in found.answers.values()))
+    answers = (one.verdict for one in found.answers.values())
+    return int(fail_on is not None and any(one.startswith(fail_on) for one in answers))
 
 
 @command(

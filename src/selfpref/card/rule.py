@@ -194,7 +194,7 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answe
     if row["hi"] < least:
         told = "below 0" if row["hi"] < 0 else f"less than the {least:.2f} that would matter"
         return Answer(False, f"{shown}, {told}", row["hi"])
-    told = f"{shown}; neither 0 nor {least:.2f}, which would matter, is ruled out"
+    told = f"{shown}: neither 0 nor {least:.2f}, which would matter, is ruled out"
     return Answer(None, f"{told}; these data could show {detectable(row):.2f} or more")
 
 

@@ -29,11 +29,11 @@ RULED = [
     ("beyond", "beyond", "study == 'wataoka' and gold == 'human'"),
 ]
 # How often the order decides, and how often the judge agrees with people.
-ORDER, AGREES = "share that the order decides", "agrees with people, where both decide"
+ORDER, AGREES = "share that the order decides", "agrees with a vote (another person)"
 BESIDE = [
     ("wataoka", "position", "pairs == 'all'", "reversal_rate", ORDER),
     ("wataoka", "keyed_bias", "", "reversal_rate", ORDER),
-    ("wataoka", "agreement_with_human", "", "agreement", AGREES),
+    ("wataoka", "agreement_of_people", "n > 0", "itself", AGREES),
     ("panickssery", "ordering", "task == 'preference'", "ambiguous", ORDER),
 ]
 FIRST = ["judge", "data", "does it favour itself?"]
@@ -143,7 +143,7 @@ def first(found: Frames) -> list[pd.DataFrame]:
     for study, table, where, column, name in BESIDE:
         rows = _rows(found, study, table, where).assign(study=study)
         rows = rows.rename(columns={"evaluator": "judge", column: name})
-        parts.append(rows.reindex(columns=[*key, "dataset", "n", ORDER, AGREES]))
+        parts.append(rows.reindex(columns=[*key, "dataset", ORDER, AGREES, "person"]))
     numbers, third = pd.concat(parts), _rows(found, *RULED[0])
     pairs, marked, others, rest = [], [], [], []
     for (judge, study), own in asked(found).groupby(key):
@@ -156,17 +156,15 @@ def first(found: Frames) -> list[pd.DataFrame]:
                 marked.append([*told, one.verdict, *(_shown(kinds.loc[kind]) for kind in KINDS)])
                 continue
             rows = beside[beside["dataset"].eq(data)]
-            agreed = rows.dropna(subset=AGREES)
-            agrees = [f"{p:.2f} of {n:g}" for p, n in zip(agreed[AGREES], agreed["n"], strict=True)]
+            agreed = rows.dropna(subset=AGREES)[[AGREES, "person"]].itertuples(index=False)
+            agrees = "".join(f"{itself:.2f} ({person:.2f})" for itself, person in agreed) or "-"
             order = span(rows[ORDER], ".2f") or UNKNOWN
-            pairs.append([*told, one.verdict, order, *(agrees or ["-"]), one.because])
+            pairs.append([*told, one.verdict, order, agrees, one.because.partition("; ")[0]])
         if not given:
             read = UNKNOWN if own["table"].eq("verdicts").any() else MARKED
-            sets = ", ".join(
-                sorted(called({*(beside["dataset"] if len(beside) else own["study"])}))
-            )
-            why = [_missing(own, beside, found), study, *called([judge]), sets, read]
-            others += [[*why, share] for share in beside[ORDER]] or [[*why, math.nan]]
+            sets = called({*(beside["dataset"] if len(beside) else own["study"])})
+            why = [_missing(own, beside, found), study, *called([judge]), ", ".join(sorted(sets))]
+            others += [[*why, read, share] for share in beside[ORDER]] or [[*why, read, math.nan]]
     lacking = pd.DataFrame(others, columns=[*RANK, "judges", "data", "read", ORDER])
     for (why, study, sets, read), of in lacking.groupby([*RANK, "data", "read"]):
         order = span(of[ORDER], ".2f") or read

@@ -43,6 +43,7 @@ from selfpref.statistics.bootstrap import (
     bounded,
     group_shares,
     quotient,
+    ratio,
     share_interval,
 )
 from selfpref.tables.schemas import KEY, PANEL, TIE
@@ -65,6 +66,7 @@ OPPOSED = ["item_id", "opponent"]
 PLACE = ["dataset", "judge", "responder", "own"]
 IN_PLACE = [*PLACE, "n", "status", *bounded(*AGAINST_VOTES, "own_minus")]
 TOWARDS = [*PLACE, "n", *CELLS, *bounded("eo"), *SIDES, "few", "n_dropped"]
+AMONG_PEOPLE = ["dataset", "judge", "n", *bounded("person"), *bounded("itself")]
 AGREEMENT = ["dataset", "judge", "responds", *bounded("agreement"), "n", "n_dropped"]
 RATES = {
     "first_share": ["chose_first", "decided"],
@@ -396,6 +398,31 @@ def agreement_with_human(sets: Iterable[Judged]) -> pd.DataFrame:
             row |= {"n": cells.sum(), "n_dropped": dropped(part, cells)}
             rows.append(row | found.columns("agreement"))
     return pd.DataFrame(rows, columns=AGREEMENT)
+
+
+def agreement_of_people(sets: Iterable[Judged]) -> pd.DataFrame:
+    """How often each judge, and another person, agree with a single vote on the same pairs.
+
+    Returns:
+        `dataset, judge, n` (pairs with two votes or more that the judge decides), `person` and
+        `itself`, 0..1, with bounds.
+    """
+    rows = []
+    for data in sets:
+        for judge, part in data.pairs.groupby("judge"):
+            towards = names_of(part["first"], part["second"])
+            parts = zip(*(against_votes(data, judge, one) for one in towards), strict=True)
+            cells, clusters = np.concatenate(next(parts)), pd.concat(next(parts))
+            found = data.bootstrap.estimates(cells, clusters, agreeing, judge, "among people")
+            # Each pair is there towards either response.
+            row = {"dataset": data.name, "judge": judge, "n": len(cells) // 2}
+            rows.append(row | found[0].columns("person") | found[1].columns("itself"))
+    return pd.DataFrame(rows, columns=AMONG_PEOPLE)
+
+
+def agreeing(totals: Floats) -> Floats:
+    """The share of TP and TN, `[..., 4]` to `[...]`."""
+    return ratio(formulas.some_of(totals, "tp", "tn"))
 
 
 def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:

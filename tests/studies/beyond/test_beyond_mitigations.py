@@ -34,8 +34,6 @@ def test_each_rule_by_hand():
         "single": 0.9,
         "ensemble": (0.9 + 0.2 + 0.4) / 3,
         "ensemble without the judge": (0.2 + 0.4) / 2,
-        # Only c wrote neither response.
-        "leave-self-out": 0.4,
         "perplexity-weighted": (small * 0.9 + small * 0.2 + 0.4) / (2 * small + 1),
         "perplexity-weighted without the judge": (of_b * 0.2 + of_c * 0.4) / (of_b + of_c),
     }
@@ -79,9 +77,8 @@ def test_a_panel_of_fair_judges_outvotes_a_partial_one():
     rules, _ = ruled(CHOICES, LABELS)
     own = rules[rules["judge"].eq("a")]
     values = own.pivot(index="rule", columns="measure", values="value")[[*of.MEASURES]]
-    fair = ["ensemble", "ensemble without the judge", "leave-self-out", of.OTHERS]
     assert values.loc["single"].tolist() == [1, 1, 1 / 2]
-    assert (values.loc[fair] == [0, 0, 1]).all(axis=None)
+    assert (values.loc[["ensemble", of.WITHOUT["ensemble"], of.OTHERS]] == [0, 0, 1]).all(axis=None)
     # The pair that the human tied is not decided.
     assert (own[["n", "n_human_own", "n_human_other"]] == [4, 2, 2]).all(axis=None)
     found = effects(CHOICES, LABELS)

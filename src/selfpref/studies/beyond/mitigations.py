@@ -16,7 +16,6 @@ looked at:
 - `ensemble without the judge`, `perplexity-weighted without the judge`: the same, the panel being J
   without j. Without j a single judge is one of the others: `others alone` is the mean over k != j
   of what s_k alone gives.
-- `leave-self-out`: the mean over the judges of J that wrote neither response.
 
 On the pairs with responses of j that the human decides and for which every rule has a score (a tie
 of the rule counts half, so that all rules are measured on the same pairs):
@@ -30,9 +29,8 @@ apart by rules that differ in one of them alone (`EFFECTS`), by one bootstrap of
 
     own vote       a rule minus the same rule without j
     averaging      a panel without j minus `others alone`: j votes in neither
-    other writer   a panel without j minus `leave-self-out`: the vote of the other response's writer
 
-The first two add up to a panel minus `others alone`. Averaging takes noise away, and EO grows in
+They add up to a panel minus `others alone`. Averaging takes noise away, and EO grows in
 size with less noise where responses differ in quality: a panel's EO may not be compared with single
 judges'. `mean of judges` is the mean over the judges j whose EO exists. An ensemble is one rule for
 all responders: of each pair one response wins, so its signed biases towards all of them cancel
@@ -54,16 +52,15 @@ from selfpref.statistics.judged import Judged
 # The mean over judges; among rules, what the judges give that did not write the responses, each
 # alone; and what makes one rule differ from another.
 MEAN, OTHERS = "mean of judges", "others alone"
-OWN_VOTE, AVERAGING, OTHER_WRITER = "own vote", "averaging", "other writer"
+OWN_VOTE, AVERAGING = "own vote", "averaging"
 WITHOUT = {rule: f"{rule} without the judge" for rule in ("ensemble", "perplexity-weighted")}
-RULES = ("single", *(rule for pair in WITHOUT.items() for rule in pair), "leave-self-out")
+RULES = ("single", *(rule for pair in WITHOUT.items() for rule in pair))
 MEASURES = ("eo", "size", "agreement")
 # What changes, from the second rule to the first.
 EFFECTS = (
     (OWN_VOTE, "single", OTHERS),
     *((OWN_VOTE, rule, without) for rule, without in WITHOUT.items()),
     *((AVERAGING, without, OTHERS) for without in WITHOUT.values()),
-    (OTHER_WRITER, WITHOUT["ensemble"], "leave-self-out"),
 )
 EFFECT = ["effect", "rule", "against"]
 COUNTS = ["n", "n_human_own", "n_human_other", "dropped"]
@@ -109,12 +106,9 @@ def rule_scores(scores: pd.DataFrame, given: pd.DataFrame, judge: str) -> pd.Dat
         judge: Whose responses are looked at.
     """
     others = scores.drop(columns=judge)
-    wrote = scores.index.to_frame()[["first", "second"]]
-    outside = pd.DataFrame({name: wrote.ne(name).all(axis=1) for name in scores}).astype(float)
 
     def mean(by: pd.DataFrame) -> pd.Series:
-        # A judge of weight 0 is not asked: its missing score does not matter.
-        given = by * scores[[*by]].mask(by.eq(0), 0.0)
+        given = by * scores[[*by]]
         return given.sum(axis=1, skipna=False) / by.sum(axis=1, skipna=False)
 
     rules = {
@@ -123,7 +117,6 @@ def rule_scores(scores: pd.DataFrame, given: pd.DataFrame, judge: str) -> pd.Dat
         "ensemble without the judge": others.mean(axis=1, skipna=False),
         "perplexity-weighted": mean(weights(scores, given)),
         "perplexity-weighted without the judge": mean(weights(others, given)),
-        "leave-self-out": mean(outside),
     }
     return pd.DataFrame(rules)
 
