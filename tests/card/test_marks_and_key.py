@@ -33,12 +33,7 @@ def written(items=40, **second):
 
 def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(capsys):
     written()
-    assert (
-        main(
-            ["measure", "marks.jsonl", "--json=found.json", "--html=found.html", "--fail-on=marks"]
-        )
-        == 1
-    )
+    assert main("measure marks.jsonl --json=found.json --html=found.html --fail-on=marks".split())
     told = "ann: marks its own mistakes up, equally wrong ones too"
     out = capsys.readouterr().out
     assert out.startswith(f"{told}, because of two wrong answers it marks its own +1.")
