@@ -33,12 +33,12 @@ def written(items=40, **second):
 
 def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(capsys):
     written()
-    assert main("measure marks.jsonl --json=found.json --html=found.html --fail-on=marks".split())
+    assert main(["measure", "marks.jsonl", "--json=a.json", "--html=a.html", "--fail-on=marks"])
     told = "ann: marks its own mistakes up, equally wrong ones too"
     out = capsys.readouterr().out
     assert out.startswith(f"{told}, because of two wrong answers it marks its own +1.")
-    assert told in Path("found.html").read_text()
-    found = json.loads(Path("found.json").read_text())["judges"]
+    assert told in Path("a.html").read_text()
+    found = json.loads(Path("a.json").read_text())["judges"]
     assert {one["favours_itself"] for one in found.values()} <= {None, False}
     wrong = found["ann"]["third_judge"][0]
     assert (wrong["scale"], wrong["kind"]) == ("marks", "both wrong")
