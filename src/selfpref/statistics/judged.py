@@ -66,7 +66,7 @@ OPPOSED = ["item_id", "opponent"]
 PLACE = ["dataset", "judge", "responder", "own"]
 IN_PLACE = [*PLACE, "n", "status", *bounded(*AGAINST_VOTES, "own_minus")]
 TOWARDS = [*PLACE, "n", *CELLS, *bounded("eo"), *SIDES, "few", "n_dropped"]
-AMONG_PEOPLE = ["dataset", "judge", "n", *bounded("person"), *bounded("itself")]
+AMONG = "person", "itself", "more"
 AGREEMENT = ["dataset", "judge", "responds", *bounded("agreement"), "n", "n_dropped"]
 RATES = {
     "first_share": ["chose_first", "decided"],
@@ -404,8 +404,8 @@ def agreement_of_people(sets: Iterable[Judged]) -> pd.DataFrame:
     """How often each judge, and another person, agree with a single vote on the same pairs.
 
     Returns:
-        `dataset, judge, n` (pairs with two votes or more that the judge decides), `person` and
-        `itself`, 0..1, with bounds.
+        `dataset, judge, n` (pairs with two votes or more that the judge decides), and with bounds
+        `person`, `itself`, 0..1, and `more`, the judge's minus the person's.
     """
     rows = []
     for data in sets:
@@ -415,14 +415,17 @@ def agreement_of_people(sets: Iterable[Judged]) -> pd.DataFrame:
             cells, clusters = np.concatenate(next(parts)), pd.concat(next(parts))
             found = data.bootstrap.estimates(cells, clusters, agreeing, judge, "among people")
             # Each pair is there towards either response.
-            row = {"dataset": data.name, "judge": judge, "n": len(cells) // 2}
-            rows.append(row | found[0].columns("person") | found[1].columns("itself"))
-    return pd.DataFrame(rows, columns=AMONG_PEOPLE)
+            row: Row = {"dataset": data.name, "judge": judge, "n": len(cells) // 2}
+            for name, one in zip(AMONG, found, strict=True):
+                row |= one.columns(name)
+            rows.append(row)
+    return pd.DataFrame(rows, columns=["dataset", "judge", "n", *bounded(*AMONG)])
 
 
 def agreeing(totals: Floats) -> Floats:
-    """The share of TP and TN, `[..., 4]` to `[...]`."""
-    return ratio(formulas.some_of(totals, "tp", "tn"))
+    """The shares of TP and TN of two, and their difference, `[..., 2, 4]` to `[..., 3]`."""
+    shares = ratio(formulas.some_of(totals, "tp", "tn"))
+    return np.concatenate([shares, shares[..., 1:] - shares[..., :1]], axis=-1)
 
 
 def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
