@@ -29,7 +29,7 @@ RULED = [
     ("beyond", "beyond", "study == 'wataoka' and gold == 'human'"),
 ]
 # How often the order decides, and how often the judge agrees with people.
-ORDER, AGREES = "share that the order decides", "agrees with a vote (another person)"
+ORDER, AGREES = "share that the order decides", "agrees with a vote / another person does"
 BESIDE = [
     ("wataoka", "position", "pairs == 'all'", "reversal_rate", ORDER),
     ("wataoka", "keyed_bias", "", "reversal_rate", ORDER),
@@ -157,7 +157,7 @@ def first(found: Frames) -> list[pd.DataFrame]:
                 continue
             rows = beside[beside["dataset"].eq(data)]
             agreed = rows.dropna(subset=AGREES)[[AGREES, "person"]].itertuples(index=False)
-            agrees = "".join(f"{itself:.2f} ({person:.2f})" for itself, person in agreed) or "-"
+            agrees = "".join(f"{itself:.2f} / {person:.2f}" for itself, person in agreed) or "-"
             order = span(rows[ORDER], ".2f") or UNKNOWN
             pairs.append([*told, one.verdict, order, agrees, one.because.partition("; ")[0]])
         if not given:
