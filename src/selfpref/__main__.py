@@ -144,9 +144,7 @@ def report() -> None:
     pairs("--alias", help="call A, a judge or responder of the files, B"),
     pairs("--columns", help="A is the column that the files call B"),
     option("--brief", action="store_true", help="print the answers alone"),
-    option(
-        "--fail-on", choices=["favours", "marks"], help="end with status 1 if an answer begins so"
-    ),
+    option("--fail-on", choices=["favours", "marks"], help="status 1 if an answer begins so"),
     option("--html", type=Path, help="write the cards to this file"),
     option("--json", type=Path, help="write the numbers to this file"),
 )

@@ -94,9 +94,8 @@ class Answer:
             found = f"marks its own mistakes up{self.also}" if self.unit else "favours itself"
             return f"{found} a little" if self.most > 0 else found
         if self.most > 0:
-            return (
-                f"by at most {max(self.most, 0.01):.2f}{self.unit and f' {self.unit}'}, if at all"
-            )
+            bound = f"{max(self.most, 0.01):.2f} {self.unit}".strip()
+            return f"by at most {bound}, if at all"
         return "disfavours itself"
 
     def to_dict(self) -> dict[str, Any]:
