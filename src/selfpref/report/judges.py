@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from selfpref.card import marks
-from selfpref.card.rule import Answer, answer, interval, on_both_sides
+from selfpref.card.rule import REVERSED, Answer, answer, interval, on_both_sides
 from selfpref.plots.show import called, span
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.scaled import EACH
@@ -157,7 +157,10 @@ def first(found: Frames) -> list[pd.DataFrame]:
                 continue
             rows = beside[beside["dataset"].eq(data)]
             agreed = rows.dropna(subset=AGREES)[[AGREES, "person"]].itertuples(index=False)
-            agrees = "".join(f"{itself:.2f} / {person:.2f}" for itself, person in agreed) or "-"
+            sure = not rows[ORDER].max() > REVERSED
+            agrees = (
+                "".join(f"{itself:.2f} / {person:.2f}" * sure for itself, person in agreed) or "-"
+            )
             order = span(rows[ORDER], ".2f") or UNKNOWN
             pairs.append([*told, one.verdict, order, agrees, one.because.partition("; ")[0]])
         if not given:
