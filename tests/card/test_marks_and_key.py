@@ -33,13 +33,14 @@ def written(items=40, **second):
 
 def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(capsys):
     written()
-    assert main(["measure", "marks.jsonl", "--json=a.json", "--html=a.html", "--fail-on=marks"])
+    assert main(["measure", "marks.jsonl", "--json=a", "--html=a.html", "--fail-on=marks"]) == 1
     told = "ann: marks its own mistakes up, equally wrong ones too"
     out = capsys.readouterr().out
     assert out.startswith(f"{told}, because of two wrong answers it marks its own +1.")
     assert told in Path("a.html").read_text()
-    found = json.loads(Path("a.json").read_text())["judges"]
-    assert {one["favours_itself"] for one in found.values()} <= {None, False}
+    found = json.loads(Path("a").read_text())["judges"]
+    assert found["ann"]["favours_itself"] is None
+    assert {found[one]["favours_itself"] for one in ("bob", "cid")} <= {None, False}
     wrong = found["ann"]["third_judge"][0]
     assert (wrong["scale"], wrong["kind"]) == ("marks", "both wrong")
     assert wrong["value"] == pytest.approx(1.5, abs=0.3)

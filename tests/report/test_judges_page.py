@@ -58,5 +58,6 @@ def test_a_judge_whose_endpoint_failed_says_so():
     asked = {"judge": ["gone", "gone", "half", "half"], "table": "verdicts"}
     asked |= {"status": ["failed", "no table", "failed", "ok"], "n": [7, 0, 1, 2]}
     told = rows_of({("wataoka", "asked"): pd.DataFrame(asked)})
-    assert told["gone", "wataoka"][1] == "nothing is known of it: 7 failed, no table"
+    failed = "nothing is known of it: 7 failed, no table"
+    assert told["gone", "wataoka"] == ["order not known", failed]
     assert told["half", "wataoka"] == ["order not known", judges.UNVOTED]

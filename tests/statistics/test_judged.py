@@ -152,14 +152,15 @@ def test_every_judge_beside_a_person_towards_every_responder():
     chosen = {"j": "j" * 30 + "k" * 3, "m": "k" * 11 + "j" * 22}
     orders = itertools.product(range(33), "jm", ("jk", "kj"))
     given = [(n, judge, *order, chosen[judge][n]) for n, judge, order in orders]
-    found = judged.in_place([data_set(votes=votes, verdicts=given)])
-    found = found.set_index(["judge", "responder"])
+    data = data_set(votes=votes, verdicts=given)
+    # On all pairs another person agrees in 23 of 33, m in one half of ten and once besides.
+    equal(judged.agreement_of_people([data]), "n itself more", (33, 6 / 33, -17 / 33), judge="m")
+    found = judged.in_place([data]).set_index(["judge", "responder"])
     assert (len(found), [*found.index[found["own"]]]) == (6, [("j", "j")])
-    person = 12 / 17 - 11 / 16
     # m: of 17 votes' worth for j (12 + half of 10) it agrees with 1 + 10 / 2 = 6; and so on.
     one_vote = (1 + 5) / 17 - (0 + 5 - 5) / 16
     shown = found.loc[("m", "j"), list(judged.AGAINST_VOTES)].tolist()
-    assert shown == pytest.approx([person, one_vote, one_vote - person])
+    assert shown == pytest.approx([12 / 17 - 11 / 16, one_vote, one_vote - 12 / 17 + 11 / 16])
     assert found.loc[("m", "k"), "eo_one_vote"] == pytest.approx(-one_vote)
     own, other = (found.loc[("j", of), "beyond_no_preference"] for of in ("j", "k"))
     assert found["own_minus"].dropna().to_dict() == {("j", "k"): pytest.approx(own - other)}

@@ -229,10 +229,8 @@ def _sharper(data: Judged, judge: str) -> float:
     On the pairs of `beyond_no_preference`; NaN where there are none.
     """
     cells, _ = judged.against_votes(data, judge, judge)
-    person, itself = cells.sum(axis=0)
-    if bias.too_few(person):
-        return np.nan
-    return float((itself - person)[[0, 3]].sum() / len(cells))
+    totals = cells.sum(axis=0)
+    return np.nan if bias.too_few(totals[0]) else float(judged.agreeing(totals)[-1])
 
 
 def _frames(data: Judged) -> Frames:

@@ -156,11 +156,9 @@ def first(found: Frames) -> list[pd.DataFrame]:
                 marked.append([*told, one.verdict, *(_shown(kinds.loc[kind]) for kind in KINDS)])
                 continue
             rows = beside[beside["dataset"].eq(data)]
-            agreed = rows.dropna(subset=AGREES)[[AGREES, "person"]].itertuples(index=False)
-            sure = not rows[ORDER].max() > REVERSED
-            agrees = (
-                "".join(f"{itself:.2f} / {person:.2f}" * sure for itself, person in agreed) or "-"
-            )
+            agreed = rows.dropna(subset=AGREES).head(0 if rows[ORDER].max() > REVERSED else 1)
+            shares = agreed[[AGREES, "person"]].to_numpy(float).ravel()
+            agrees = " / ".join(f"{share:.2f}" for share in shares) or "-"
             order = span(rows[ORDER], ".2f") or UNKNOWN
             pairs.append([*told, one.verdict, order, agrees, one.because.partition("; ")[0]])
         if not given:
