@@ -29,7 +29,7 @@ YELLOW, INDIGO, BLACK, GREY = "#966400", "#6B5FB5", "#000000", "#767676"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, INDIGO, BLACK, GREY)
 MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
 # Inches between the marks of two series in a row, and above and below them.
-STEP, AIR = 0.072, 0.09
+STEP, AIR = 0.085, 0.09
 
 
 class Look(NamedTuple):
