@@ -89,7 +89,7 @@ def looks_of(
     Args:
         rows: The frame.
         series: The column of the series.
-        given: Theirs, in their order; without it as above, in the order of first appearance.
+        given: Of all of them, in their order; without it as above, in that of first appearance.
         joined: Whether lines join the marks.
 
     >>> [*looks_of(pd.DataFrame({"series": ["people", "mine"]}), "series", None, joined=True)]
@@ -98,7 +98,8 @@ def looks_of(
     names = split(rows, series)
     known = given or LOOKS | looks({*names} - {*LOOKS})
     dash = {} if joined else {"dash": "none"}
-    return {name: known[name]._replace(**dash) for name in given or names if name in names}
+    order = [*(given or names)]
+    return {name: known[name]._replace(**dash) for name in sorted(names, key=order.index)}
 
 
 def long(rows: pd.DataFrame, values: Mapping[str, str], into: str = "series") -> pd.DataFrame:
