@@ -81,6 +81,8 @@ def test_no_link_is_dead_and_every_command_is_one_that_there_is(page):
     text = (REPOSITORY / page).read_text()
     links = LINK.findall(text) + re.findall(r'(?:src|href)="(?!https?:)([^"#]+)"', text)
     assert not [link for link in links if normpath(Path(page).parent / link) not in there]
+    # GitHub shows what follows a comment at the head of a line as it stands.
+    assert not re.search(r"^(?:[-*>] |\d+\. )*<!--.*?-->\S", text, re.MULTILINE)
     makefile = (REPOSITORY / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)) <= targets

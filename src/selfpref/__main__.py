@@ -193,14 +193,15 @@ def measure(
 
 
 @command(
-    option("--like", type=Path, metavar="FILE", help="with the items, judges and votes of a file")
+    option("--like", type=Path, metavar="FILE", help="with the items, judges and votes of a file"),
+    option("--sets", type=int, default=10, help="simulated sets a property; seconds each (10)"),
 )
-def validate(like: Path | None) -> None:
-    """What each measure sees of simulated judges, one planted property each."""
+def validate(like: Path | None, sets: int) -> None:
+    """In what share of simulated sets each measure is above 0, by the judge's property."""
     from selfpref.card import validate
 
-    asked = (*validate.design(), validate.NAMES)
-    print(validate.table(*(validate.like(like) if like else asked)), end="")
+    verdicts, votes, judges = validate.like(like) if like else (*validate.design(), validate.NAMES)
+    print(validate.table(validate.played(verdicts, votes, judges, sets)), end="")
 
 
 @command()

@@ -1,8 +1,8 @@
 """`selfpref validate`: what each measure sees of judges of whom one thing is known.
 
 Each row of the table is a simulated judge with one property beside three
-that have none; each column a measure of it. A judge *favours itself* in two rows alone: what the
-rule says in another is marked *no such taste*, and what it does not say in these is a miss.
+that have none, in many simulated sets; each column says in what share of them a measure lies above
+0, or `selfpref measure` gives an answer. A judge *favours itself* in two rows alone.
 
 A text has a quality: what its writer is worth, and what is particular to the text,
 
@@ -18,9 +18,8 @@ where all but the first judge differ in scale, pull and tie width alone. The fir
 key an answer is right where q > 0.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
@@ -31,7 +30,6 @@ from scipy.special import expit
 
 from selfpref.card import marks
 from selfpref.card.measured import measure
-from selfpref.card.rule import Answer, number
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.records import PAIR, WHO
@@ -39,6 +37,9 @@ from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, at_once
 
 SEED, QUESTIONS, RESAMPLES = 7, 200, 500
+PROPERTY = "the judge's property"
+# Of answers, the first two on pairs and the last on marks.
+STARTS = ("favours itself", "by at most", "marks its own mistakes up")
 MEASURES = {
     "equal_opportunity": "EO",
     "demographic_parity": "DP",
@@ -107,15 +108,18 @@ def design(prompts: int = 80, votes: int = 2) -> tuple[pd.DataFrame, pd.DataFram
 class World:
     """Texts with a quality, and those who read them."""
 
-    def __init__(self, writers: Iterable[str], judges: Sequence[str], one: Property) -> None:
+    def __init__(
+        self, writers: Iterable[str], judges: Sequence[str], one: Property, seed: int = SEED
+    ) -> None:
         """Nothing is read yet.
 
         Args:
             writers: Whose texts are read; the first ones have the qualities `WORTH`.
             judges: Who reads; the first one has the property.
             one: Which.
+            seed: Of all that is drawn.
         """
-        self.rng = np.random.default_rng(SEED)
+        self.rng = np.random.default_rng(seed)
         self.worth = dict(zip(writers, WORTH, strict=False))
         self.judges, self.true = list(judges), {judges[0]: one}
         self.texts: dict[object, Floats] = defaultdict(lambda: self.rng.normal(size=2))
@@ -178,48 +182,35 @@ class World:
         return pd.concat(frames, ignore_index=True)
 
 
-def cell(row: Mapping[str, float | None]) -> str:
-    """A value, with a star where its interval excludes 0."""
-    if row["value"] is None:
-        return "–"
-    apart = (row["lo"] or 0) > 0 or (row["hi"] or 0) < 0
-    return number(row["value"]) + "*" * apart
-
-
-def verdict(answer: Answer, taste: float) -> str:
-    """What is said of a judge, with any bound as x, and whether that is wrong."""
-    said = re.sub(r"[\d.]+.*", "x", re.split("[,;]", answer.verdict)[0])
-    if bool(answer.favours) == bool(taste):
-        return said
-    return f"**{said}: {'miss' if taste else 'no such taste'}**"
-
-
-def row(
-    verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str], one: Property
-) -> dict[str, str]:
-    """One simulated judge, the first of these, by every measure.
+def found(
+    verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str], one: Property, seed: int
+) -> dict[str, object]:
+    """Of one simulated judge, the first of these, which intervals lie above 0; and the answers.
 
     Args:
         verdicts: Who was asked, a row a verdict; what they said is simulated.
         votes: Who voted, a row a vote.
         judges: All judges, the one with the property first.
         one: The property.
+        seed: Of what they say, and of marks.
+
+    Returns:
+        The property, and 1 or 0 by column of the table; NaN for what the set cannot give.
     """
-    world = World(names_of(*(verdicts[side] for side in PAIR)), judges, one)
+    world = World(names_of(*(verdicts[side] for side in PAIR)), judges, one, seed)
     judge = judges[0]
-    said, voted = world.filled(verdicts, votes)
-    found = measure(said, judge=judge, votes=voted, resamples=RESAMPLES)
-    bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
-    marked = marks.measure(world.marks(), "marks", judge, bootstrap)
-    card, mark = (one.numbers["judges"][judge] for one in (found, marked))
-    return {
-        "the judge's property": one.name,
-        **{name: cell(card[key]) for key, name in MEASURES.items()},
-        "third judge, both wrong": cell(mark["third_judge"][0]),
-        # A judge of marks that repeats its own mistakes is not told from one that likes its own.
-        "answer on pairs": verdict(found.answers[judge], one.taste),
-        "answer on marks": verdict(marked.answers[judge], one.taste),
+    filled, voted = world.filled(verdicts, votes)
+    pairs = measure(filled, judge=judge, votes=voted, resamples=RESAMPLES)
+    marked = marks.measure(world.marks(), "marks", judge, ClusterBootstrap(RESAMPLES, seed=SEED))
+    card, mark = (of.numbers["judges"][judge] for of in (pairs, marked))
+    lows = {name: card[key]["lo"] for key, name in MEASURES.items()}
+    lows["third judge"] = mark["third_judge"][0]["lo"]
+    above = {name: np.nan if low is None else float(low > 0) for name, low in lows.items()}
+    said = [of.answers[judge].verdict for of in (pairs, pairs, marked)]
+    answers = {
+        f"*{start}*": float(of.startswith(start)) for start, of in zip(STARTS, said, strict=True)
     }
+    return {PROPERTY: one.name, **above, **answers}
 
 
 def example() -> pd.DataFrame:
@@ -230,15 +221,37 @@ def example() -> pd.DataFrame:
     return said.drop(columns="label").merge(voted)
 
 
-def table(verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str]) -> str:
-    """A row a property, a column a measure, as Markdown; arguments as of `row`."""
-    found = pd.DataFrame(at_once(row, [(verdicts, votes, judges, one) for one in PROPERTIES]))
-    lines = [[*found], ["---"] * len(found.columns), *found.to_numpy().tolist()]
+def played(
+    verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str], sets: int
+) -> pd.DataFrame:
+    """A row a property and a simulated set, as of `found`.
+
+    Raises:
+        SelfprefError: No set is asked for.
+    """
+    if sets < 1:
+        raise SelfprefError(f"--sets: {sets} is too few, give 1 or more")
+    calls = product([verdicts], [votes], [judges], PROPERTIES, range(SEED, SEED + sets))
+    return pd.DataFrame(at_once(found, calls))
+
+
+def table(sets: pd.DataFrame) -> str:
+    """The share of the sets by property, in per cent, as Markdown.
+
+    >>> print(table(pd.DataFrame({PROPERTY: ["noise"] * 2, "EO": [1.0, 0.0], "DP": np.nan})))
+    | the judge's property | EO | DP |
+    | --- | --- | --- |
+    | noise | 50 | – |
+    <BLANKLINE>
+    """
+    shares = sets.groupby(PROPERTY, sort=False).mean().mul(100)
+    texts = shares.map("{:.0f}".format).replace("nan", "–").reset_index()
+    lines = [[*texts], ["---"] * len(texts.columns), *texts.to_numpy().tolist()]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def like(path: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """What `table` needs of a user's file: its items, judges, orders and votes.
+    """What `played` needs of a user's file: its items, judges, orders and votes.
 
     Raises:
         SelfprefError: No judge of it wrote a response.
