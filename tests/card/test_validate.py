@@ -31,7 +31,7 @@ def test_the_sets_are_those_that_the_command_draws(name, monkeypatch):
 
 
 def test_what_is_blind_sees_something_where_there_is_nothing():
-    nothing, taste, *_ = (SETS[SETS[PROPERTY].eq(one)].mean(numeric_only=True) for one in SHOWN)
+    taste, _, nothing, *_ = (SETS[SETS[PROPERTY].eq(one)].mean(numeric_only=True) for one in SHOWN)
     assert nothing[["EO", "DP"]].gt(0.8).all()
     decide = ["own term, linear", "third judge", "*favours itself*", "*marks its own mistakes up*"]
     assert nothing[decide].lt(0.1).all()

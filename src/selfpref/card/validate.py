@@ -2,7 +2,7 @@
 
 Each row of the table is a simulated judge with one property beside three
 that have none, in many simulated sets; each column says in what share of them a measure lies above
-0, or `selfpref measure` gives an answer. A judge *favours itself* in two rows alone.
+0, or `selfpref measure` gives an answer. A judge *favours itself* in the first two rows alone.
 
 A text has a quality: what its writer is worth, and what is particular to the text,
 
@@ -80,9 +80,9 @@ class Property:
 
 NOTHING = Property("nothing")
 PROPERTIES = (
-    NOTHING,
     Property("a taste for itself", taste=1.0),
     Property("half that taste", taste=0.5),
+    NOTHING,
     Property("noise", scale=0.3),
     Property("sharper than people", scale=3.0),
     Property("the first place", pull=2.0),
@@ -215,7 +215,7 @@ def found(
 
 def example() -> pd.DataFrame:
     """A file of judgments to try `selfpref measure` on: the first judge has a taste for itself."""
-    said, voted = World(NAMES, NAMES, PROPERTIES[1]).filled(*design())
+    said, voted = World(NAMES, NAMES, PROPERTIES[0]).filled(*design())
     # A person's vote stands beside the verdicts of each order.
     said["annotator"] = said["order"].map({"ab": "person 0", "ba": "person 1"})
     return said.drop(columns="label").merge(voted)
