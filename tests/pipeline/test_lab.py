@@ -9,7 +9,7 @@ wataoka fig1a_example fig1b_bias fig2_confusion table2_demographic_parity positi
 wataoka fig3_perplexity_vs_human fig4_perplexity_own_vs_other fig5_log_perplexity
 wataoka fig6_judges_without_responses planted_vs_measured
 panickssery pairwise fig1_recognition_vs_preference fig2_recognition_before inverted
-panickssery fig4_training_size fig7_self_recognition controls replay
+panickssery fig4_training_size fig7_self_recognition replay
 """
 TABLES = "panickssery correlation deltas individual oracle statuses evaluators audit\n"
 TABLES += "wataoka bias_by_opponent"
