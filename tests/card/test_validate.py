@@ -16,7 +16,7 @@ SETS = pd.read_csv(REPOSITORY / "tests/card/simulated_sets.csv")
 def test_the_readme_shows_the_shares_of_a_hundred_sets():
     assert SETS.groupby(PROPERTY, sort=False).size().to_dict() == dict.fromkeys(SHOWN, 100)
     assert validate.table(SETS.drop(columns="set")) in (REPOSITORY / "README.md").read_text()
-    # "nine in ten or more"
+    # "in at least 90 %"
     assert SETS.notna().groupby(SETS[PROPERTY]).mean().ge(0.9).all(axis=None)
 
 
