@@ -20,7 +20,7 @@ def test_the_readme_shows_the_shares_of_a_hundred_sets():
     assert SETS.notna().groupby(SETS[PROPERTY]).mean().ge(0.9).all(axis=None)
 
 
-@pytest.mark.parametrize("name", ["nothing", "a taste for itself", "repeats its own mistakes"])
+@pytest.mark.parametrize("name", SHOWN)
 def test_the_sets_are_those_that_the_command_draws(name, monkeypatch):
     """By the kind of processor one interval may end on the other side of 0."""
     monkeypatch.setattr(validate, "PROPERTIES", [SHOWN[name]])
@@ -33,9 +33,9 @@ def test_the_sets_are_those_that_the_command_draws(name, monkeypatch):
 def test_what_is_blind_sees_something_where_there_is_nothing():
     taste, _, nothing, *_ = (SETS[SETS[PROPERTY].eq(one)].mean(numeric_only=True) for one in SHOWN)
     assert nothing[["EO", "DP"]].gt(0.8).all()
-    decide = ["own term, linear", "third judge", "*favours itself*", "*marks its own mistakes up*"]
-    assert nothing[decide].lt(0.1).all()
-    assert taste[decide].gt(0.2).all()
+    decide = "own|third|itself"
+    assert nothing.filter(regex=decide).lt(0.1).all()
+    assert taste.filter(regex=decide).gt(0.2).all()
 
 
 def test_the_design_of_a_file_is_taken_and_what_it_says_is_not(tmp_path, capsys, monkeypatch):
@@ -47,8 +47,8 @@ def test_the_design_of_a_file_is_taken_and_what_it_says_is_not(tmp_path, capsys,
         assert main(["validate", "--like", str(path), "--sets", "1"]) == 0
         tables.append(capsys.readouterr().out)
     assert tables[0] == tables[1]
-    assert main(["validate", "--sets", "0"]) == 1
-    assert "--sets" in capsys.readouterr().err
+    assert "| a taste for itself |" in tables[0]
+    assert (main(["validate", "--sets", "0"]), "--sets" in capsys.readouterr().err) == (1, True)
     # The first judge is one that wrote something.
     rows["judge"] = rows["judge"].where(rows.index > 0, "a reader")
     rows.assign(verdict="a").to_csv(path, index=False)
