@@ -6,7 +6,7 @@ import pytest
 from test_measured import FOUR, judgments
 
 import selfpref
-from selfpref.card.rule import answer, matters
+from selfpref.card.rule import answer, detectable, matters, pairs_to_show
 
 # Its own wins half of its pairs: what matters is 0.1 there.
 SHARES = {"harmful": 0.2, "neutral": 0.5, "legitimate": 0.8}
@@ -123,3 +123,12 @@ def test_a_judge_alone_that_errs_more_than_people_is_not_acquitted():
     frame["verdict"] = np.random.default_rng(2).choice(["a", "b"], len(frame))
     found = selfpref.measure(frame, resamples=300)
     assert "it errs more than people do" in found.answers["cat"].because
+
+
+def test_the_textbook_number_of_pairs_for_a_share():
+    """To see a share of 0.6 against 0.5 takes (1.96 + 0.84)^2 * 0.25 / 0.01 = 196.2 pairs."""
+    half = 1.959964 * 0.5 / 10
+    row = {"lo": 0.5 - half, "hi": 0.5 + half, "n": 100}
+    assert pairs_to_show(0.1, row) == pytest.approx(196.2, abs=0.1)
+    # With these 100, that much of an effect is seen.
+    assert pairs_to_show(detectable(row), row) == pytest.approx(100)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.card import marks
-from selfpref.card.rule import REGRESSION, Answer, Row, answer, detectable
+from selfpref.card.rule import REGRESSION, Answer, Row, answer, pairs_to_show
 from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
@@ -45,6 +45,7 @@ STATISTICS = (
     *("excess", "excess_half_ties", "dbg"),
     *("regression", "regression_scaled", "latent_quality", "harmful", "legitimate"),
 )
+PLANNED = ("equal_opportunity", "excess", REGRESSION)
 POSITIONS = {
     "first_position": ("first_share", "n_decided"),
     "flips": ("flip_rate", "n_both"),
@@ -246,7 +247,6 @@ def _frames(data: Judged) -> Frames:
         rows += [choices.told(own.row(one, REGRESSION), MISSING, 0, 0, why) for one in data.judges]
     return {
         "statistics": choices.table(rows),
-        "needed": choices.needed(own).query("bias == 0.1 and statistic != 'demographic_parity'"),
         "bias": judged.bias([data]),
         "towards": judged.bias_by_judge_and_responder([data]),
         "placebo": scaled.placebos(data),
@@ -308,11 +308,12 @@ def of_judge(data: Judged, mine: Frames, judge: str) -> tuple[Answer, Record]:
     placebo = mine["placebo"].query("model == @scaled.EACH")
     place = mine["position"].query("pairs == 'own'").to_dict("records") or [{}]
     told = answer(statistics, placebo, eo["eo_no_preference"], _sharper(data, judge), place[0])
-    needed = mine["needed"].set_index("statistic")["pairs"].astype(int).to_dict()
-    row = statistics.loc[REGRESSION]
-    if row["n"] and np.isfinite(row["lo"]):
-        noise = {"n": row["n"], "detectable": detectable(row)}
-        needed[REGRESSION] = int(np.ceil(choices.pairs_for(0.1, noise)))
+    told_apart = statistics[statistics["n"].gt(0) & statistics["lo"].notna()].to_dict("index")
+    shows = {
+        name: int(np.ceil(pairs_to_show(0.1, told_apart[name])))
+        for name in PLANNED
+        if name in told_apart
+    }
     # The DBG score, a share here, is a gap between scores elsewhere.
     rows = statistics.rename(index={"gold_gap": "dbg"}).to_dict("index")
     return told, {
@@ -332,5 +333,5 @@ def of_judge(data: Judged, mine: Frames, judge: str) -> tuple[Answer, Record]:
         "placebo": {
             row["responder"]: estimate(row, "effect") for row in placebo.to_dict("records")
         },
-        "pairs_to_show_0.1": needed,
+        "pairs_to_show_0.1": shows,
     }

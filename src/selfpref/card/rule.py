@@ -33,9 +33,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from selfpref.statistics.bias import FEW
-from selfpref.statistics.choices import FACTOR, HALF
 
 # The least bias that matters multiplies the odds of choosing itself by this.
 ODDS = 1.5
@@ -43,6 +43,9 @@ ODDS = 1.5
 REVERSED = 0.5
 # From this share of verdicts on with its own response in one place, a taste for the place is open.
 ONE_PLACE = 0.75
+# z_{1 - alpha/2}, and (z_{1 - alpha/2} + z_power)^2, at alpha 0.05 and power 0.8.
+HALF = float(ndtri(1 - 0.05 / 2))
+FACTOR = (HALF + float(ndtri(0.8))) ** 2
 REGRESSION = "regression_scaled"
 # Value and bounds by name, and what else belongs to them.
 Row: TypeAlias = Mapping[str, Any] | pd.Series
@@ -175,6 +178,16 @@ def detectable(row: Row) -> float:
         row: With `lo` and `hi`.
     """
     return float((row["hi"] - row["lo"]) / 2 / HALF * np.sqrt(FACTOR))
+
+
+def pairs_to_show(effect: float, row: Row) -> float:
+    """Pairs of the same kind that show an effect in four files of five: noise falls as 1 / sqrt n.
+
+    Args:
+        effect: In the units of the row.
+        row: With `lo`, `hi` and `n`.
+    """
+    return float(row["n"]) * (detectable(row) / effect) ** 2
 
 
 def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answer:

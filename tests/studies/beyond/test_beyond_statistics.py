@@ -113,8 +113,6 @@ def test_the_order_of_the_rows_changes_no_number(hand):
     pd.testing.assert_frame_equal(hand, of_pairs(mixed))
     for one, other in zip(by_rule(data), by_rule(mixed), strict=True):
         pd.testing.assert_frame_equal(one, other)
-    made = [choices.needed(choices.from_pairs(of, of.pairs, "human")) for of in (data, mixed)]
-    pd.testing.assert_frame_equal(*made)
     pd.testing.assert_frame_equal(*map(scaled.placebos, (data, mixed)))
 
 
