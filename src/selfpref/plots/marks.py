@@ -30,6 +30,8 @@ PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, INDIGO, BLACK, GREY)
 MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
 # Inches between the marks of two series in a row, and above and below them.
 STEP, AIR = 0.085, 0.09
+# The label of an interval, which no legend shows: a picture that has one says its level.
+INTERVAL = "_interval"
 
 
 class Look(NamedTuple):
@@ -191,6 +193,11 @@ def wrapped(text: str, width: float) -> str:
 def weak(rows: pd.DataFrame) -> pd.Series:
     """Whether each row has a value that is not to be relied on."""
     return rows.get("hollow", pd.Series(False, rows.index)).eq(True)
+
+
+def as_interval(rows: pd.DataFrame) -> str:
+    """The label of the rows' intervals, where one is known."""
+    return INTERVAL * bool(rows["lo"].notna().any())
 
 
 def dots(axes: Axes, rows: pd.DataFrame, x: str, y: str, look: Look, size: float) -> None:
@@ -355,7 +362,8 @@ def forest(
             if "lo" in drawn:
                 # The interval of a hollow mark is faint.
                 colors = [(look.color, 0.4 if faint else 1.0) for faint in weak(drawn)]
-                axes.hlines(drawn["at"], drawn["lo"], drawn["hi"], color=colors, lw=1.1)
+                bounds = drawn["at"], drawn["lo"], drawn["hi"]
+                axes.hlines(*bounds, color=colors, lw=1.1, label=as_interval(drawn))
             dots(axes, drawn, "value", "at", look, 4.2)
         axes.locator_params(axis="x", nbins=max(3, int(1.5 * figure.get_figwidth() / columns)))
         if limits:
@@ -370,8 +378,15 @@ def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float) -> Non
     joined = ~weak(rows) & (look.dash != "none")
     firm, beside, faint = rows[joined], rows[~joined], (look.color, 0.6)
     if "lo" in rows:
-        axes.fill_between(firm[x], firm["lo"], firm["hi"], color=look.color, alpha=0.14, lw=0)
-        axes.vlines(beside[x], beside["lo"], beside["hi"], color=faint, lw=0.7)
+        band: dict[str, Any] = {
+            "color": look.color,
+            "alpha": 0.14,
+            "lw": 0,
+            "label": as_interval(firm),
+        }
+        axes.fill_between(firm[x], firm["lo"], firm["hi"], **band)
+        bounds = beside[x], beside["lo"], beside["hi"]
+        axes.vlines(*bounds, color=faint, lw=0.7, label=as_interval(beside))
     if f"{x}_lo" in rows:
         axes.hlines(rows["value"], rows[f"{x}_lo"], rows[f"{x}_hi"], color=faint, lw=0.7)
     axes.plot(firm[x], firm["value"], c=look.color, ls=look.dash, lw=1.0)

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from selfpref.files import atomic, write_text
-from selfpref.plots.marks import STYLE
+from selfpref.plots.marks import INTERVAL, STYLE
 from selfpref.say import SENTENCES
 from selfpref.texts import visible
 
@@ -70,10 +70,13 @@ class Gallery:
     Args:
         folder: Where they go.
         formats: With `pdf` every picture, with `tex` every table is written in that format too.
+        level: Coverage of the intervals, which each picture that has some says.
     """
 
-    def __init__(self, folder: Path, formats: Collection[str] = ("svg",)) -> None:
-        self.folder, self.formats = folder, formats
+    def __init__(
+        self, folder: Path, formats: Collection[str] = ("svg",), level: float = 0.95
+    ) -> None:
+        self.folder, self.formats, self.level = folder, formats, level
         self._made = {folder / SENTENCES}
         own_fonts()
 
@@ -93,6 +96,9 @@ class Gallery:
             caption: What it shows, from which data, with n and what was dropped.
         """
         caption, drawn = visible(caption), io.StringIO()
+        if figure.findobj(lambda artist: artist.get_label() == INTERVAL):
+            said = (figure.get_supxlabel(), f"({self.level:.0%} intervals)")
+            figure.supxlabel("\n".join(filter(None, said)))
         _settle(figure)
         fields = {"Title": name, "Description": caption, "Date": None}
         figure.savefig(drawn, format="svg", metadata=fields)
