@@ -378,13 +378,8 @@ def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look, size: float) -> Non
     joined = ~weak(rows) & (look.dash != "none")
     firm, beside, faint = rows[joined], rows[~joined], (look.color, 0.6)
     if "lo" in rows:
-        band: dict[str, Any] = {
-            "color": look.color,
-            "alpha": 0.14,
-            "lw": 0,
-            "label": as_interval(firm),
-        }
-        axes.fill_between(firm[x], firm["lo"], firm["hi"], **band)
+        band: dict[str, Any] = {"color": look.color, "alpha": 0.14, "lw": 0}
+        axes.fill_between(firm[x], firm["lo"], firm["hi"], **band, label=as_interval(firm))
         bounds = beside[x], beside["lo"], beside["hi"]
         axes.vlines(*bounds, color=faint, lw=0.7, label=as_interval(beside))
     if f"{x}_lo" in rows:

@@ -97,8 +97,12 @@ class Gallery:
         """
         caption, drawn = visible(caption), io.StringIO()
         if figure.findobj(lambda artist: artist.get_label() == INTERVAL):
-            said = (figure.get_supxlabel(), f"({self.level:.0%} intervals)")
-            figure.supxlabel("\n".join(filter(None, said)))
+            covered = f"\n({self.level:.0%} intervals)"
+            # Panels with axes of their own have no label in common.
+            if said := figure.get_supxlabel():
+                figure.supxlabel(said + covered)
+            else:
+                figure.axes[-1].set_xlabel(figure.axes[-1].get_xlabel() + covered)
         _settle(figure)
         fields = {"Title": name, "Description": caption, "Date": None}
         figure.savefig(drawn, format="svg", metadata=fields)
