@@ -213,7 +213,7 @@ def announce(figure: Figure, rows: pd.DataFrame, shown: Looks, hollow: str, mess
     for name, look in shown.items():
         axes.plot([], [], look.marker, c=look.color, ls=look.dash, label=name)
     if hollow and weak(rows).any():
-        axes.plot([], [], "o", c=GREY, mfc="white", label=hollow)
+        axes.plot([], [], "o", c=GREY, mfc="white", label=f"hollow: {hollow}")
     legend(figure, message=message)
 
 

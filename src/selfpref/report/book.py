@@ -102,6 +102,8 @@ def _lay_out(params: Params, folder: Path) -> None:
             found |= {(key, name): one for name, one in tables(figures / key).items()}
     pairs, marked, others = judges.first(found)
     verdicts = [frame[judges.FIRST[2]] for frame in (pairs, marked)]
+    both = pd.concat([pairs, marked])
+    named = (both["judge"] + " on " + both["data"]).map(judges.inert)
     claims = pd.read_csv(shutil.copy(paths.data_file("claims"), folder)).fillna({"part": ""})
     rules = params.profile == paths.RELEASED
     values = {
@@ -114,7 +116,7 @@ def _lay_out(params: Params, folder: Path) -> None:
         "rules": rules,
         "claims": claims.to_dict("records"),
         "counted": counted(claims),
-        "said": pd.concat(verdicts).str.split().str[0].value_counts().to_dict(),
+        "said": named.groupby(pd.concat(verdicts).str.split().str[0]).agg(", ".join).to_dict(),
         "pairs": pairs,
         "marked": marked,
         "others": others,
