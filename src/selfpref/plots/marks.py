@@ -28,8 +28,8 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C24E00", "#00815F", "#B4508A"
 YELLOW, INDIGO, BLACK, GREY = "#966400", "#6B5FB5", "#000000", "#767676"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, INDIGO, BLACK, GREY)
 MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
-# Inches between the marks of two series in a row, and above and below them.
-STEP, AIR = 0.085, 0.09
+# Inches between the marks of two series in a row, and above and below them; of a line of text.
+STEP, AIR, LINE = 0.085, 0.09, 0.13
 # The label of an interval, which no legend shows: a picture that has one says its level.
 INTERVAL = "_interval"
 
@@ -168,7 +168,7 @@ def grid(
     inches, columns = list(heights.values()), min(wrap, len(heights))
     tallest = [max(inches[first : first + columns]) for first in range(0, len(inches), columns)]
     width = width or (PAGE if columns > 1 else SINGLE)
-    figure = empty(width, sum(tallest) + 0.75)
+    figure = empty(width, sum(tallest) + 0.75 + LINE * label[0].count("\n"))
     shape: dict[str, Any] = {"sharex": share_x, "sharey": share_y, "height_ratios": tallest}
     places = [*figure.subplots(len(tallest), columns, squeeze=False, **shape).flat]
     panels, spare = places[: len(heights)], places[len(heights) :]

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from selfpref.files import atomic, write_text
-from selfpref.plots.marks import INTERVAL, STYLE
+from selfpref.plots.marks import INTERVAL, LINE, STYLE
 from selfpref.say import SENTENCES
 from selfpref.texts import visible
 
@@ -98,6 +98,7 @@ class Gallery:
         caption, drawn = visible(caption), io.StringIO()
         if figure.findobj(lambda artist: artist.get_label() == INTERVAL):
             covered = f"\n({self.level:.0%} intervals)"
+            figure.set_figheight(figure.get_figheight() + LINE)
             # Panels with axes of their own have no label in common.
             if said := figure.get_supxlabel():
                 figure.supxlabel(said + covered)
