@@ -345,7 +345,7 @@ def forest(
             tick.label1.set_fontweight("normal" if entry else "bold")
         if joined:
             ends = part["value"].groupby(at)
-            axes.hlines([*ends.groups], ends.min(), ends.max(), color=GREY, lw=0.8, alpha=0.5)
+            axes.hlines([*ends.groups], ends.min(), ends.max(), color=GREY, lw=0.8, ls=":")
         for place in [place for (_, entry), place in places.items() if entry][::2] * apart:
             axes.axhspan(place - 0.5, place + 0.5, color="#F4F4F4", lw=0, zorder=0)
         null = part[reference].dropna() if isinstance(reference, str) else [reference]

@@ -103,7 +103,8 @@ def _lay_out(params: Params, folder: Path) -> None:
     pairs, marked, others = judges.first(found)
     verdicts = [frame[judges.FIRST[2]] for frame in (pairs, marked)]
     both = pd.concat([pairs, marked])
-    named = (both["judge"] + " on " + both["data"]).map(judges.inert)
+    most = ": " + both[judges.FIRST[2]].str.extract(r"([\d.]+)", expand=False)
+    named = (both["judge"] + " on " + both["data"] + most.fillna("")).map(judges.inert)
     claims = pd.read_csv(shutil.copy(paths.data_file("claims"), folder)).fillna({"part": ""})
     rules = params.profile == paths.RELEASED
     values = {
@@ -116,7 +117,7 @@ def _lay_out(params: Params, folder: Path) -> None:
         "rules": rules,
         "claims": claims.to_dict("records"),
         "counted": counted(claims),
-        "said": named.groupby(pd.concat(verdicts).str.split().str[0]).agg(", ".join).to_dict(),
+        "said": named.groupby(pd.concat(verdicts).str.split().str[0]).agg("; ".join).to_dict(),
         "pairs": pairs,
         "marked": marked,
         "others": others,
