@@ -24,7 +24,7 @@ def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_sa
     rows, known = pd.concat([ROWS, ROWS[3:].assign(series="c")]), LOOKS | {"c": LOOKS["a"]}
     figure = forest(rows, row="judge", group="set", label="bias", looks=known, hollow="few pairs")
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["a", "b", "few pairs"]
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b", "hollow: few pairs"]
     drawn = [line for line in figure.axes[0].lines if line.get_marker() in ("o", "D")]
     places = [line.get_xydata().round(2).tolist() for line in (drawn[0], drawn[2])]
     # The only mark of its row stands in the middle.
@@ -67,6 +67,22 @@ def test_outputs_are_the_same_bytes_every_time_and_all_that_is_left(tmp_path, mo
     # A table without a column is none.
     (tmp_path / "one/bare.csv").write_text("\n")
     assert set(save.tables(tmp_path / "one")) == {"f"}
+
+
+def test_a_picture_with_intervals_says_what_they_cover(tmp_path):
+    """Under the label that its panels have in common, or the last panel's; no other does."""
+    gallery = Gallery(tmp_path, level=0.9)
+    pictures = [
+        forest(rows, row="judge", label="bias")
+        for rows in (ROWS, ROWS, ROWS.drop(columns=["lo", "hi"]))
+    ]
+    pictures[1].supxlabel("")
+    pictures[1].axes[0].set_xlabel("points")
+    for picture in pictures:
+        gallery.figure(picture, "f", "a caption")
+    covered = "\n(90% intervals)"
+    assert [one.get_supxlabel() for one in pictures] == ["bias" + covered, "", "bias"]
+    assert [one.axes[0].get_xlabel() for one in pictures] == ["", "points" + covered, ""]
 
 
 def test_pictures_do_not_depend_on_the_fonts_of_the_machine(tmp_path):
