@@ -280,6 +280,7 @@ def forest(
     panel: str | None = None,
     rows_by_panel: bool = False,
     joined: bool = False,
+    rule: bool = True,
     reference: float | str | None = 0.0,
     limits: tuple[float, float] | None = None,
     hollow: str = "",
@@ -299,7 +300,8 @@ def forest(
         group: A column that groups the rows, each group under its heading.
         panel: A column with a panel an entry.
         rows_by_panel: Whether each panel has rows of its own; else they share them.
-        joined: Whether the marks of a row stand on one line, which a rule joins.
+        joined: Whether the marks of a row stand on one line.
+        rule: Whether a dotted rule joins them then.
         reference: Where a thin line stands: a value that means none, or the column that holds it.
         limits: Of the horizontal axis.
         hollow: Why marks are hollow, for the legend.
@@ -343,7 +345,7 @@ def forest(
         axes.set_ylim(len(places) - 0.4, -0.6)
         for tick, (_, entry) in zip(axes.yaxis.get_major_ticks(), places, strict=True):
             tick.label1.set_fontweight("normal" if entry else "bold")
-        if joined:
+        if joined and rule:
             ends = part["value"].groupby(at)
             axes.hlines([*ends.groups], ends.min(), ends.max(), color=GREY, lw=0.8, ls=":")
         for place in [place for (_, entry), place in places.items() if entry][::2] * apart:

@@ -103,8 +103,8 @@ def _lay_out(params: Params, folder: Path) -> None:
     pairs, marked, others = judges.first(found)
     verdicts = [frame[judges.FIRST[2]] for frame in (pairs, marked)]
     both = pd.concat([pairs, marked])
-    most = ": " + both[judges.FIRST[2]].str.extract(r"([\d.]+)", expand=False)
-    named = (both["judge"] + " on " + both["data"] + most.fillna("")).map(judges.inert)
+    detail = both[judges.FIRST[2]].str.extract(r"at most ([\d.]+)|up[,;] (.*)").bfill(axis=1)[0]
+    named = (both["judge"] + " on " + both["data"] + (", " + detail).fillna("")).map(judges.inert)
     claims = pd.read_csv(shutil.copy(paths.data_file("claims"), folder)).fillna({"part": ""})
     rules = params.profile == paths.RELEASED
     values = {

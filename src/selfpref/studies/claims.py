@@ -36,7 +36,6 @@ COLUMNS = ["study", "paper", "claim", "place", "test", "finding", "verdict", "pa
 COLUMNS += ["lo", "hi", "cell", "figure"]
 VERDICTS = {
     "holds": "held",
-    "holds with a control": "held with a control",
     "holds in part": "held in part",
     "number holds, reading open": "came out as numbers that something else makes too",
     "does not hold": "did not hold",

@@ -5,7 +5,7 @@
     mitigations   panels of judges, with and without the judge whose responses are judged
 
 The statistics themselves, which `selfpref measure` computes too, stand in `selfpref.statistics`:
-`choices` (a judge's own choices, the regression, the pairs that a bias takes), `scaled`, `latent`.
+`choices` (a judge's own choices, the regression), `scaled`, `latent`.
 `notebooks/beyond_metrics.ipynb` calls these functions.
 """
 
