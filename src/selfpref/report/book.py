@@ -102,9 +102,10 @@ def _lay_out(params: Params, folder: Path) -> None:
             found |= {(key, name): one for name, one in tables(figures / key).items()}
     pairs, marked, others = judges.first(found)
     verdicts = [frame[judges.FIRST[2]] for frame in (pairs, marked)]
-    both = pd.concat([pairs, marked])
-    detail = both[judges.FIRST[2]].str.extract(r"at most ([\d.]+)|up[,;] (.*)").bfill(axis=1)[0]
-    named = (both["judge"] + " on " + both["data"] + (", " + detail).fillna("")).map(judges.inert)
+    both, first = pd.concat([pairs, marked]), pd.concat(verdicts).str.split().str[0]
+    more = both[judges.FIRST[2]].str.extract(r"at most ([\d.]+)|up[,;] (.*)").bfill(axis=1)[0]
+    whose = zip(both["judge"], both["data"], more.fillna(""), strict=True)
+    named = [judges.inert(f"{judge} on {data}" + f", {of}" * bool(of)) for judge, data, of in whose]
     claims = pd.read_csv(shutil.copy(paths.data_file("claims"), folder)).fillna({"part": ""})
     rules = params.profile == paths.RELEASED
     values = {
@@ -117,7 +118,7 @@ def _lay_out(params: Params, folder: Path) -> None:
         "rules": rules,
         "claims": claims.to_dict("records"),
         "counted": counted(claims),
-        "said": named.groupby(pd.concat(verdicts).str.split().str[0]).agg("; ".join).to_dict(),
+        "said": pd.Series(named).groupby(first.tolist()).agg("; ".join).to_dict(),
         "pairs": pairs,
         "marked": marked,
         "others": others,
