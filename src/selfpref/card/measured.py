@@ -308,12 +308,9 @@ def of_judge(data: Judged, mine: Frames, judge: str) -> tuple[Answer, Record]:
     placebo = mine["placebo"].query("model == @scaled.EACH")
     place = mine["position"].query("pairs == 'own'").to_dict("records") or [{}]
     told = answer(statistics, placebo, eo["eo_no_preference"], _sharper(data, judge), place[0])
-    told_apart = statistics[statistics["n"].gt(0) & statistics["lo"].notna()].to_dict("index")
-    shows = {
-        name: int(np.ceil(pairs_to_show(0.1, told_apart[name])))
-        for name in PLANNED
-        if name in told_apart
-    }
+    known = statistics[statistics["n"].gt(0) & statistics["lo"].notna()].to_dict("index")
+    planned = [name for name in PLANNED if name in known]
+    shows = {name: int(np.ceil(pairs_to_show(0.1, known[name]))) for name in planned}
     # The DBG score, a share here, is a gap between scores elsewhere.
     rows = statistics.rename(index={"gold_gap": "dbg"}).to_dict("index")
     return told, {

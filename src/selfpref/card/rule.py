@@ -43,9 +43,8 @@ ODDS = 1.5
 REVERSED = 0.5
 # From this share of verdicts on with its own response in one place, a taste for the place is open.
 ONE_PLACE = 0.75
-# z_{1 - alpha/2}, and (z_{1 - alpha/2} + z_power)^2, at alpha 0.05 and power 0.8.
-HALF = float(ndtri(1 - 0.05 / 2))
-FACTOR = (HALF + float(ndtri(0.8))) ** 2
+# (z_{1 - alpha/2} + z_power)^2, at alpha 0.05 and power 0.8.
+FACTOR = float(ndtri(1 - 0.05 / 2) + ndtri(0.8)) ** 2
 REGRESSION = "regression_scaled"
 # Value and bounds by name, and what else belongs to them.
 Row: TypeAlias = Mapping[str, Any] | pd.Series
@@ -171,23 +170,26 @@ def _found(
     return Answer(None, f"{regression['reason']}, and {beyond['reason']}; {MORE}")
 
 
-def detectable(row: Row) -> float:
+def detectable(row: Row, level: float = 0.95) -> float:
     """The least effect that data like these show in four files of five, from an interval's width.
 
     Args:
         row: With `lo` and `hi`.
+        level: Coverage of the interval.
     """
-    return float((row["hi"] - row["lo"]) / 2 / HALF * np.sqrt(FACTOR))
+    error = (row["hi"] - row["lo"]) / 2 / ndtri((1 + level) / 2)
+    return float(error * np.sqrt(FACTOR))
 
 
-def pairs_to_show(effect: float, row: Row) -> float:
+def pairs_to_show(effect: float, row: Row, level: float = 0.95) -> float:
     """Pairs of the same kind that show an effect in four files of five: noise falls as 1 / sqrt n.
 
     Args:
         effect: In the units of the row.
         row: With `lo`, `hi` and `n`.
+        level: Coverage of the interval.
     """
-    return float(row["n"]) * (detectable(row) / effect) ** 2
+    return float(row["n"]) * (detectable(row, level) / effect) ** 2
 
 
 def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Answer:
