@@ -40,7 +40,8 @@ def test_mt_bench_files_orient_pairs_their_own_way(read):
     items = found["items"].set_index("item_id")
     assert items["cluster"].to_dict() == {"set/81/1": "set/81", "set/81/2": "set/81"}
     assert [m["content"] for m in items.loc["set/81/2", "messages"]] == ["first?", "then?"]
-    # A second vote of one annotator is kept, and an inconsistent tie is a tie.
+    # A second vote of one annotator is kept, and an inconsistent tie is a tie, and counted.
+    equal(found["audit"], "file rows affected", ("set/verdicts", 2, 1))
     columns = "responder_a responder_b label repeat"
     equal(found["labels"], columns, ("gpt-4", "x", "b", 0), ("gpt-4", "x", "tie", 1))
     rows = ("gpt-4", ["x", "gpt-4"], "gpt-4", False), ("gpt-4", ["y", "gpt-4"], "tie", False)

@@ -19,7 +19,8 @@ the 80 questions, and the answers of most models. What matters in reading them:
 
 - The two label files orient a pair differently; rows meet on the unordered pair.
 - The verdicts are already merged over both orders: which answer stood first is unknown, and a
-  disagreement between the orders is stored as "tie (inconsistent)", here a tie.
+  disagreement between the orders is stored as "tie (inconsistent)", here a tie that the audit
+  counts.
 - Each turn of a dialogue is an item of its own; both turns of a question share a cluster.
 - Answers of vicuna-13b-v1.2, one of the six judged models, are in no public file; those of v1.3
   stay under their own name.
@@ -134,8 +135,9 @@ STUDY = "wataoka"
 SIDES = ["responder_a", "responder_b"]
 WHO = ["item_id", *SIDES, "who"]
 # How the releases spell what came of a pair.
+TORN = "tie (inconsistent)"
 WINNERS = {"model_a": "a", "model_b": "b"} | dict.fromkeys(
-    ("tie", "tie (bothbad)", "tie(all bad)", "tie (inconsistent)"), TIE
+    ("tie", "tie (bothbad)", "tie(all bad)", TORN), TIE
 )
 JUDGE = "gpt-4"
 # Paths in the released repositories, as `mt-bench.csv` lists them.
@@ -262,7 +264,7 @@ def mt_bench(dataset: str, entry: Dataset, source: Path) -> Frames:
         source: The pinned files.
 
     Returns:
-        items, responses, labels and verdicts.
+        items, responses, labels, verdicts and audit.
 
     Raises:
         SelfprefError: A file cannot be had, or a judge is not in the release.
@@ -291,7 +293,11 @@ def mt_bench(dataset: str, entry: Dataset, source: Path) -> Frames:
         ]
         for path, judge in ((MT_VOTES, None), (MT_VERDICTS, JUDGE))
     )
-    return tables_of(items, responses, votes, verdicts, order_known=False)
+    winners = [winner for winner, _ in values(files[MT_VERDICTS], "winner", "turn")]
+    found = {"ties that are two orders' disagreement": winners.count(TORN)}
+    audit = audited(entry.study, f"{dataset}/verdicts", len(winners), found)
+    made = tables_of(items, responses, votes, verdicts, order_known=False)
+    return made | {"audit": audit}
 
 
 def vicuna80(dataset: str, entry: Dataset, source: Path) -> Frames:
