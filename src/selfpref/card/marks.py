@@ -51,7 +51,7 @@ def answer(third: pd.DataFrame, unit: str = "points") -> Answer:
             shown += f", {interval(alike)} where the key calls both equally wrong"
             sure = alike["lo"] > 0
             also = ", equally wrong ones too" if sure else "; of equally wrong ones: cannot tell"
-        told = "favour, the same mistake made twice, length or manner would show so"
+        told = "favour, a mistake made twice, length, manner or a lean to the best do so"
         return Answer(True, f"{shown}, {apart}; {told}", unit=unit, also=also)
     alone, most = third.loc[OWN], wrong["hi"]
     if alone["items"] >= FEW:

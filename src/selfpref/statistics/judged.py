@@ -269,7 +269,9 @@ def by_panel(data: Judged) -> Judged | None:
     return replace(data, name=f"{data.name} ({PANEL})", tables={**data.tables, **tables})
 
 
-def against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.Series]:
+def against_votes(
+    data: Judged, judge: str, responder: str, pairs: str = "all"
+) -> tuple[Floats, pd.Series]:
     """Cells of another person and of the judge against the same votes, and the clusters.
 
     Args:
@@ -277,6 +279,7 @@ def against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.
         judge: Whose verdicts; pairs that it decides and that have two votes or more enter. Of
             `MAJORITY` all that have them.
         responder: Whose responses.
+        pairs: `all`, or `other`: those without a response of the judge.
 
     Returns:
         `[pairs, 2, 4]`, of `MAJORITY` another person's alone, `[pairs, 4]`; and the cluster of each
@@ -288,9 +291,11 @@ def against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.
     else:
         rows = data.turned(judge, responder).dropna(subset="decision")
         rows = rows[rows["decision"].ne(0.5) | (use.judge_ties == "half")]
-    pairs = rows.merge(formulas.vote_cells(votes, OPPOSED, use.human_ties), on=OPPOSED)
-    cells = pairs[CELLS].to_numpy(float) if judge == MAJORITY else formulas.against_votes(pairs)
-    return cells, pairs["cluster"]
+    if pairs == "other":
+        rows = rows[rows["opponent"].ne(judge) & (responder != judge)]
+    rows = rows.merge(formulas.vote_cells(votes, OPPOSED, use.human_ties), on=OPPOSED)
+    cells = rows[CELLS].to_numpy(float) if judge == MAJORITY else formulas.against_votes(rows)
+    return cells, rows["cluster"]
 
 
 def _beyond(data: Judged, judge: str, responder: str, *names: str) -> Row:
@@ -404,22 +409,23 @@ def agreement_of_people(sets: Iterable[Judged]) -> pd.DataFrame:
     """How often each judge, and another person, agree with a single vote on the same pairs.
 
     Returns:
-        `dataset, judge, n` (pairs with two votes or more that the judge decides), and with bounds
-        `person`, `itself`, 0..1, and `more`, the judge's minus the person's.
+        `dataset, judge, pairs` (`all`; `other`, without a response of the judge), `n` (pairs with
+        two votes or more that the judge decides), and with bounds `person`, `itself`, 0..1, and
+        `more`, the judge's minus the person's.
     """
     rows = []
     for data in sets:
-        for judge, part in data.pairs.groupby("judge"):
+        for (judge, part), pairs in product(data.pairs.groupby("judge"), ("all", "other")):
             towards = names_of(part["first"], part["second"])
-            parts = zip(*(against_votes(data, judge, one) for one in towards), strict=True)
+            parts = zip(*(against_votes(data, judge, one, pairs) for one in towards), strict=True)
             cells, clusters = np.concatenate(next(parts)), pd.concat(next(parts))
             found = data.bootstrap.estimates(cells, clusters, agreeing, judge, "among people")
             # Each pair is there towards either response.
-            row: Row = {"dataset": data.name, "judge": judge, "n": len(cells) // 2}
+            row: Row = {"dataset": data.name, "judge": judge, "pairs": pairs, "n": len(cells) // 2}
             for name, one in zip(AMONG, found, strict=True):
                 row |= one.columns(name)
             rows.append(row)
-    return pd.DataFrame(rows, columns=["dataset", "judge", "n", *bounded(*AMONG)])
+    return pd.DataFrame(rows, columns=["dataset", "judge", "pairs", "n", *bounded(*AMONG)])
 
 
 def agreeing(totals: Floats) -> Floats:
