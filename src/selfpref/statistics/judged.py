@@ -270,7 +270,7 @@ def by_panel(data: Judged) -> Judged | None:
 
 
 def against_votes(
-    data: Judged, judge: str, responder: str, pairs: str = "all"
+    data: Judged, judge: str, responder: str, others: bool = False
 ) -> tuple[Floats, pd.Series]:
     """Cells of another person and of the judge against the same votes, and the clusters.
 
@@ -279,7 +279,7 @@ def against_votes(
         judge: Whose verdicts; pairs that it decides and that have two votes or more enter. Of
             `MAJORITY` all that have them.
         responder: Whose responses.
-        pairs: `all`, or `other`: those without a response of the judge.
+        others: Whether pairs with a response of the judge are left out.
 
     Returns:
         `[pairs, 2, 4]`, of `MAJORITY` another person's alone, `[pairs, 4]`; and the cluster of each
@@ -291,7 +291,7 @@ def against_votes(
     else:
         rows = data.turned(judge, responder).dropna(subset="decision")
         rows = rows[rows["decision"].ne(0.5) | (use.judge_ties == "half")]
-    if pairs == "other":
+    if others:
         rows = rows[rows["opponent"].ne(judge) & (responder != judge)]
     rows = rows.merge(formulas.vote_cells(votes, OPPOSED, use.human_ties), on=OPPOSED)
     cells = rows[CELLS].to_numpy(float) if judge == MAJORITY else formulas.against_votes(rows)
@@ -409,23 +409,24 @@ def agreement_of_people(sets: Iterable[Judged]) -> pd.DataFrame:
     """How often each judge, and another person, agree with a single vote on the same pairs.
 
     Returns:
-        `dataset, judge, pairs` (`all`; `other`, without a response of the judge), `n` (pairs with
-        two votes or more that the judge decides), and with bounds `person`, `itself`, 0..1, and
-        `more`, the judge's minus the person's.
+        `dataset, judge, n` (pairs without a response of the judge, with two votes or more, that it
+        decides), and with bounds `person`, `itself`, 0..1, and `more`, the judge's minus the
+        person's.
     """
     rows = []
     for data in sets:
-        for (judge, part), pairs in product(data.pairs.groupby("judge"), ("all", "other")):
+        for judge, part in data.pairs.groupby("judge"):
             towards = names_of(part["first"], part["second"])
-            parts = zip(*(against_votes(data, judge, one, pairs) for one in towards), strict=True)
+            of_others = [against_votes(data, judge, one, others=True) for one in towards]
+            parts = zip(*of_others, strict=True)
             cells, clusters = np.concatenate(next(parts)), pd.concat(next(parts))
             found = data.bootstrap.estimates(cells, clusters, agreeing, judge, "among people")
             # Each pair is there towards either response.
-            row: Row = {"dataset": data.name, "judge": judge, "pairs": pairs, "n": len(cells) // 2}
+            row: Row = {"dataset": data.name, "judge": judge, "n": len(cells) // 2}
             for name, one in zip(AMONG, found, strict=True):
                 row |= one.columns(name)
             rows.append(row)
-    return pd.DataFrame(rows, columns=["dataset", "judge", "pairs", "n", *bounded(*AMONG)])
+    return pd.DataFrame(rows, columns=["dataset", "judge", "n", *bounded(*AMONG)])
 
 
 def agreeing(totals: Floats) -> Floats:
