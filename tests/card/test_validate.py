@@ -1,5 +1,7 @@
 """What each measure sees of a judge of whom one thing is known, as the README shows it."""
 
+import re
+
 import pandas as pd
 import pytest
 from conftest import REPOSITORY
@@ -15,7 +17,14 @@ SETS = pd.read_csv(REPOSITORY / "tests/card/simulated_sets.csv")
 
 def test_the_readme_shows_the_shares_of_a_hundred_sets():
     assert SETS.groupby(PROPERTY, sort=False).size().to_dict() == dict.fromkeys(SHOWN, 100)
-    assert validate.table(SETS.drop(columns="set")) in (REPOSITORY / "README.md").read_text()
+    page = (REPOSITORY / "README.md").read_text()
+    assert validate.table(SETS.drop(columns="set")) in page
+    share = SETS.drop(columns="set").groupby(PROPERTY).mean().mul(100).round().astype(int)
+    taste, length = share.loc["a taste for itself"], share.loc["length, its own texts long"]
+    told = share.loc["nothing", "EO"], *(of["*favours itself*"] for of in (taste, length))
+    said = r"in (\d+) of a hundred .* in (\d+), of a taste for length in (\d+); .* in (\d+)\. It"
+    assert re.search(said, page).groups() == (*map(str, told), str(taste["own term, linear"]))
+    assert f"{told[-1]} of 100 sets" in (REPOSITORY / "docs/measure.md").read_text()
     # "in at least 90 %"
     assert SETS.notna().groupby(SETS[PROPERTY]).mean().ge(0.9).all(axis=None)
 
