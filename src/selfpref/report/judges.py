@@ -145,6 +145,8 @@ def first(found: Frames) -> list[pd.DataFrame]:
         rows = rows.rename(columns={"evaluator": "judge", column: name})
         parts.append(rows.reindex(columns=[*key, "dataset", ORDER, AGREES, "person"]))
     numbers, third = pd.concat(parts), _rows(found, *RULED[0])
+    torn = _rows(found, "wataoka", "audit", "finding == 'ties of orders that disagree'")
+    torn = {row["file"].split("/")[0]: row["affected"] / row["rows"] for _, row in torn.iterrows()}
     pairs, marked, others, rest = [], [], [], []
     for (judge, study), own in asked(found).groupby(key):
         beside = numbers.query("judge == @judge and study == @study")
@@ -159,7 +161,8 @@ def first(found: Frames) -> list[pd.DataFrame]:
             agreed = rows.dropna(subset=AGREES).head(0 if rows[ORDER].max() > REVERSED else 1)
             shares = agreed[[AGREES, "person"]].to_numpy(float).ravel()
             agrees = " / ".join(f"{share:.2f}" for share in shares) or "-"
-            order = span(rows[ORDER], ".2f") or UNKNOWN
+            merged = f"at most {torn.get(data, 1):.2f}, stored as ties" if data in torn else UNKNOWN
+            order = span(rows[ORDER], ".2f") or merged
             pairs.append([*told, one.verdict, order, agrees, one.because.partition("; ")[0]])
         if not given:
             read = UNKNOWN if own["table"].eq("verdicts").any() else MARKED

@@ -294,7 +294,7 @@ def mt_bench(dataset: str, entry: Dataset, source: Path) -> Frames:
         for path, judge in ((MT_VOTES, None), (MT_VERDICTS, JUDGE))
     )
     winners = [winner for winner, _ in values(files[MT_VERDICTS], "winner", "turn")]
-    found = {"ties that are two orders' disagreement": winners.count(TORN)}
+    found = {"ties of orders that disagree": winners.count(TORN)}
     audit = audited(entry.study, f"{dataset}/verdicts", len(winners), found)
     made = tables_of(items, responses, votes, verdicts, order_known=False)
     return made | {"audit": audit}
