@@ -105,7 +105,7 @@ def test_the_book_leads_to_figures_captions_and_judges_and_hostile_text_is_text(
     assert 'href="wataoka.html"' in pages["rules"]
     assert "xu.html" not in pages["rules"]
     assert "2 of 3 judges mark their own up" in told(pages["index"])
-    assert "up : Claude 3.7 on LiveBench, of equally wrong ones: cannot tell; o3-" in told(
+    assert "up : Claude 3.7 (LiveBench; of equally wrong ones: cannot tell), o3-" in told(
         pages["judges"]
     )
     # From a picture to its cell, from there to the functions.
