@@ -105,8 +105,8 @@ def _lay_out(params: Params, folder: Path) -> None:
     both, first = pd.concat([pairs, marked]), pd.concat(verdicts).str.split().str[0]
     more = both[judges.FIRST[2]].str.extract(r"at most ([\d.]+)|up[,;] (.*)").bfill(axis=1)[0]
     whose = zip(both["judge"], both["data"], more.fillna(""), strict=True)
-    named = ([*map(judges.inert, (judge, data, f"; {of}" * bool(of)))] for judge, data, of in whose)
-    named = [f"{judge} ({data}{of})" for judge, data, of in named]
+    inert = ([*map(judges.inert, (judge, data, f"; {of}" * bool(of)))] for judge, data, of in whose)
+    named = [f"{judge} ({data}{of})" for judge, data, of in inert]
     claims = pd.read_csv(shutil.copy(paths.data_file("claims"), folder)).fillna({"part": ""})
     rules = params.profile == paths.RELEASED
     values = {
