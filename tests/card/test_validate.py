@@ -25,7 +25,7 @@ def test_the_readme_shows_the_shares_of_a_hundred_sets():
     said = r"in (\d+) of a hundred .* in (\d+), of a taste for length in (\d+); .* in (\d+)\. It"
     assert re.search(said, page).groups() == (*map(str, told), str(taste["own term, linear"]))
     assert f"{told[-1]} of 100 sets" in (REPOSITORY / "docs/measure.md").read_text()
-    # "in at least 90 %"
+    # "in at least 90%"
     assert SETS.notna().groupby(SETS[PROPERTY]).mean().ge(0.9).all(axis=None)
 
 
