@@ -52,7 +52,7 @@ def test_a_judge_that_marks_its_own_wrong_answers_up_is_found(capsys):
     [
         (0.1, 0.9, 10, True, "marks its own mistakes up, equally wrong ones too"),
         (0.1, 0.9, 9, None, "cannot tell"),
-        (-0.1, 0.19, 10, False, "by at most 0.19 points, if at all"),
+        (-0.1, 0.19, 10, False, "by at most 0.190 points, if at all"),
         (-0.1, 0.21, 10, None, "cannot tell"),
     ],
 )

@@ -36,8 +36,8 @@ def said_of(design, own=0.05, other=0.0, person=0.3, sharper=0.1, place=None):
         ((0.05, 0.02, 0.08), 0.0, True, "favours itself a little"),
         (ABOVE_0, 0.05, None, "cannot tell"),
         ((0.05, -0.04, 0.12), 0.0, None, "cannot tell"),
-        ((0.02, -0.04, 0.08), 0.0, False, "by at most 0.08, if at all"),
-        ((-0.05, -0.1, 0.001), 0.0, False, "by at most 0.01, if at all"),
+        ((0.02, -0.04, 0.08), 0.0, False, "by at most 0.080, if at all"),
+        ((-0.05, -0.1, 0.001), 0.0, False, "by at most 0.001, if at all"),
         ((-0.2, -0.3, -0.1), 0.0, False, "disfavours itself"),
     ],
 )

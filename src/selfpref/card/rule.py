@@ -96,7 +96,7 @@ class Answer:
             found = f"marks its own mistakes up{self.also}" if self.unit else "favours itself"
             return f"{found} a little" if self.most > 0 else found
         if self.most > 0:
-            bound = f"{max(self.most, 0.01):.2f} {self.unit}".strip()
+            bound = f"{max(self.most, 0.001):.3f} {self.unit}".strip()
             return f"by at most {bound}, if at all"
         return "disfavours itself"
 

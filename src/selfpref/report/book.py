@@ -158,7 +158,8 @@ def build(params: Params) -> Path:
         sources.mkdir()
         _lay_out(params, sources)
         page = (sources / JUDGES).read_text(encoding="utf-8")
-        write_text(folder / JUDGES, page.replace("](measure.md)", f"](../../{MEASURE})"))
+        page = re.sub(r"\]\((measure|rules)\.md\)", r"](../../docs/\1.md)", page)
+        write_text(folder / JUDGES, page)
         with redirect_stderr(said):
             where = "-c", Path(__file__).parent, "-d", trees, sources, book
             build_main(["--quiet", "--no-color", *map(str, where)])
