@@ -145,18 +145,18 @@ def test_another_person_needs_ten_pairs_with_two_votes_on_each_side():
 
 
 def test_every_judge_beside_a_person_towards_every_responder():
-    # Two people on each pair of j and k, who agree on 12 and 11 of 33; the judges j and m.
-    sides = ["jj"] * 12 + ["jk"] * 5 + ["kj"] * 5 + ["kk"] * 11
+    # Two people on each pair of j and k, who agree on 12, 11 and a tie of 34; the judges j and m.
+    sides = ["jj"] * 12 + ["jk"] * 5 + ["kj"] * 5 + ["kk"] * 11 + [("tie", "tie")]
     people = itertools.product(enumerate(sides), enumerate("pq"))
     votes = [(n, *"jk", both[place], who) for (n, both), (place, who) in people]
-    chosen = {"j": "j" * 30 + "k" * 3, "m": "k" * 11 + "j" * 22}
-    orders = itertools.product(range(33), "jm", ("jk", "kj"))
+    chosen = {"j": "j" * 30 + "k" * 3 + "j", "m": "k" * 11 + "j" * 23}
+    orders = itertools.product(range(34), "jm", ("jk", "kj"))
     given = [(n, judge, *order, chosen[judge][n]) for n, judge, order in orders]
     data = data_set(votes=votes, verdicts=given)
-    # On all pairs another person agrees in 23 of 33, m in one half of ten and once besides.
+    # Another person agrees in 23 of 33, and on the tie; m in one half of ten and once besides.
     among = judged.agreement_of_people([data])
-    equal(among, "n", (0,), judge="j")
-    equal(among, "n itself more", (33, 6 / 33, -17 / 33), judge="m")
+    equal(among, "n", (0,), (0,), judge="j")
+    equal(among, "n itself more", (33, 6 / 33, -17 / 33), (34, 6 / 34, -18 / 34), judge="m")
     found = judged.in_place([data]).set_index(["judge", "responder"])
     assert (len(found), [*found.index[found["own"]]]) == (6, [("j", "j")])
     # m: of 17 votes' worth for j (12 + half of 10) it agrees with 1 + 10 / 2 = 6; and so on.

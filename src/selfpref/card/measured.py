@@ -31,7 +31,7 @@ from selfpref.formats.records import (
     tables_of,
 )
 from selfpref.statistics import bias, choices, judged, latent, scaled
-from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded
+from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, bounded, means_and_difference
 from selfpref.statistics.judged import STUDY, Judged, Settings
 
 # Those of the recorded profile, so that the numbers of its data sets come out again.
@@ -231,7 +231,8 @@ def _sharper(data: Judged, judge: str) -> float:
     """
     cells, _ = judged.against_votes(data, judge, judge)
     totals = cells.sum(axis=0)
-    return np.nan if bias.too_few(totals[0]) else float(judged.agreeing(totals)[-1])
+    agree = means_and_difference(bias.some_of(totals, "tp", "tn"))
+    return np.nan if bias.too_few(totals[0]) else float(agree[-1])
 
 
 def _frames(data: Judged) -> Frames:

@@ -74,7 +74,7 @@ def span(values: pd.Series, spec: str = "g") -> str:
     ('50', '3 to 10')
     """
     ends = values.agg(["min", "max"]).dropna()
-    return " to ".join(dict.fromkeys(f"{end:{spec}}" for end in ends))
+    return " to ".join(dict.fromkeys(f"{end:{spec}}".replace("-", "−") for end in ends))
 
 
 # Columns whose short names need words; of the others `_` becomes a space.

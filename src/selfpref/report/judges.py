@@ -33,7 +33,7 @@ ORDER, AGREES = "share that the order decides", "agrees with a vote / another pe
 BESIDE = [
     ("wataoka", "position", "pairs == 'all'", "reversal_rate", ORDER),
     ("wataoka", "keyed_bias", "", "reversal_rate", ORDER),
-    ("wataoka", "agreement_of_people", "n > 0", "itself", AGREES),
+    ("wataoka", "agreement_of_people", "n > 0 and ties == 'left out'", "itself", AGREES),
     ("panickssery", "ordering", "task == 'preference'", "ambiguous", ORDER),
 ]
 FIRST = ["judge", "data", "does it favour itself?"]

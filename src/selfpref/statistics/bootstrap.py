@@ -117,6 +117,12 @@ def bounded(*names: str) -> list[str]:
     return [f"{name}{bound}" for name in names for bound in ("", "_lo", "_hi")]
 
 
+def intervals(names: Iterable[str], found: Iterable[Interval]) -> dict[str, float]:
+    """The columns of several intervals, each `name`, `name`_lo and `name`_hi."""
+    ends = (end for one in found for end in one[:3])
+    return dict(zip(bounded(*names), ends, strict=True))
+
+
 def divided(part: Floats, whole: Floats, otherwise: float = np.nan) -> Floats:
     """Part by whole, broadcast, where the whole is above zero."""
     part, whole = np.broadcast_arrays(part, whole)
@@ -127,6 +133,12 @@ def divided(part: Floats, whole: Floats, otherwise: float = np.nan) -> Floats:
 def ratio(totals: Floats) -> Floats:
     """First total over second, a mean or a share: `[..., 2]` -> `[...]`, NaN where that is zero."""
     return divided(totals[..., 0], totals[..., 1])
+
+
+def means_and_difference(totals: Floats) -> Floats:
+    """Means of two, and the second minus the first: `[..., 2, 2]` -> `[..., 3]`."""
+    means = ratio(totals)
+    return np.concatenate([means, means[..., 1:] - means[..., :1]], axis=-1)
 
 
 def cluster_sums(values: Rows, clusters: Clusters) -> Floats:

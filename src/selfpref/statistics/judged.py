@@ -42,8 +42,9 @@ from selfpref.statistics.bootstrap import (
     Floats,
     bounded,
     group_shares,
+    intervals,
+    means_and_difference,
     quotient,
-    ratio,
     share_interval,
 )
 from selfpref.tables.schemas import KEY, PANEL, TIE
@@ -132,7 +133,8 @@ class Judged:
         return [judge for judge in self.readers if judge in self.responders]
 
     @cached_property
-    def _votes(self) -> pd.DataFrame:
+    def all_votes(self) -> pd.DataFrame:
+        """Single votes on all pairs, as `oriented_votes` returns them."""
         return formulas.oriented_votes(self.tables["labels"])
 
     def votes(self, responder: str) -> pd.DataFrame:
@@ -141,7 +143,7 @@ class Judged:
         Returns:
             `item_id, annotator, opponent, vote` (1 for the responder, 0 against it, 1/2 for a tie).
         """
-        return pairs_with(self._votes, responder)
+        return pairs_with(self.all_votes, responder)
 
     @property
     def bootstrap(self) -> ClusterBootstrap:
@@ -269,9 +271,7 @@ def by_panel(data: Judged) -> Judged | None:
     return replace(data, name=f"{data.name} ({PANEL})", tables={**data.tables, **tables})
 
 
-def against_votes(
-    data: Judged, judge: str, responder: str, others: bool = False
-) -> tuple[Floats, pd.Series]:
+def against_votes(data: Judged, judge: str, responder: str) -> tuple[Floats, pd.Series]:
     """Cells of another person and of the judge against the same votes, and the clusters.
 
     Args:
@@ -279,7 +279,6 @@ def against_votes(
         judge: Whose verdicts; pairs that it decides and that have two votes or more enter. Of
             `MAJORITY` all that have them.
         responder: Whose responses.
-        others: Whether pairs with a response of the judge are left out.
 
     Returns:
         `[pairs, 2, 4]`, of `MAJORITY` another person's alone, `[pairs, 4]`; and the cluster of each
@@ -291,8 +290,6 @@ def against_votes(
     else:
         rows = data.turned(judge, responder).dropna(subset="decision")
         rows = rows[rows["decision"].ne(0.5) | (use.judge_ties == "half")]
-    if others:
-        rows = rows[rows["opponent"].ne(judge) & (responder != judge)]
     rows = rows.merge(formulas.vote_cells(votes, OPPOSED, use.human_ties), on=OPPOSED)
     cells = rows[CELLS].to_numpy(float) if judge == MAJORITY else formulas.against_votes(rows)
     return cells, rows["cluster"]
@@ -307,9 +304,7 @@ def _beyond(data: Judged, judge: str, responder: str, *names: str) -> Row:
         return made | {"status": f"fewer than {FEW} pairs on one side have two votes"}
     formula = formulas.beyond_majority if judge == MAJORITY else formulas.beyond_no_preference
     found = data.bootstrap.estimates(cells, clusters, formula, *names)
-    for name, one in zip(AGAINST_VOTES, found, strict=True):
-        made |= one.columns(name)
-    return made
+    return made | intervals(AGAINST_VOTES, found)
 
 
 def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -409,30 +404,37 @@ def agreement_of_people(sets: Iterable[Judged]) -> pd.DataFrame:
     """How often each judge, and another person, agree with a single vote on the same pairs.
 
     Returns:
-        `dataset, judge, n` (pairs without a response of the judge, with two votes or more, that it
-        decides), and with bounds `person`, `itself`, 0..1, and `more`, the judge's minus the
-        person's.
+        `dataset, judge, ties` (`left out`, or `counted` as a third answer), `n` (pairs without a
+        response of the judge, with its answer and two votes or more), and with bounds `person`,
+        `itself`, 0..1, and `more`, the judge's minus the person's.
     """
     rows = []
     for data in sets:
         for judge, part in data.pairs.groupby("judge"):
-            towards = names_of(part["first"], part["second"])
-            of_others = [against_votes(data, judge, one, others=True) for one in towards]
-            parts = zip(*of_others, strict=True)
-            cells, clusters = np.concatenate(next(parts)), pd.concat(next(parts))
-            found = data.bootstrap.estimates(cells, clusters, agreeing, judge, "among people")
-            # Each pair is there towards either response.
-            row: Row = {"dataset": data.name, "judge": judge, "n": len(cells) // 2}
-            for name, one in zip(AMONG, found, strict=True):
-                row |= one.columns(name)
-            rows.append(row)
-    return pd.DataFrame(rows, columns=["dataset", "judge", "n", *bounded(*AMONG)])
+            cast = part.dropna(subset="decision").merge(data.all_votes, on=PAIR)
+            cast = cast[cast["first"].ne(judge) & cast["second"].ne(judge)]
+            for ties, of in ("left out", cast.query("vote != 0.5 != decision")), ("counted", cast):
+                alike = agreements(of)
+                row = {"dataset": data.name, "judge": judge, "ties": ties, "n": len(alike)}
+                sums = np.stack([alike[["person", "itself"]], np.ones((len(alike), 2))], axis=-1)
+                place = alike["cluster"], means_and_difference, judge, "among people"
+                rows.append(row | intervals(AMONG, data.bootstrap.estimates(sums, *place)))
+    return pd.DataFrame(rows, columns=["dataset", "judge", "ties", "n", *bounded(*AMONG)])
 
 
-def agreeing(totals: Floats) -> Floats:
-    """The shares of TP and TN of two, and their difference, `[..., 2, 4]` to `[..., 3]`."""
-    shares = ratio(formulas.some_of(totals, "tp", "tn"))
-    return np.concatenate([shares, shares[..., 1:] - shares[..., :1]], axis=-1)
+def agreements(cast: pd.DataFrame) -> pd.DataFrame:
+    """How often two votes on a pair, and a vote and its `decision`, are alike, with `cluster`.
+
+    Args:
+        cast: A row a vote, with `PAIR`, `cluster`, `vote` and `decision` (1, 0, 1/2).
+
+    Returns:
+        A row a pair with two votes or more: `PAIR, cluster, person, itself`, 0..1.
+    """
+    size = cast.groupby(PAIR)["vote"].transform("size")
+    same = cast.groupby([*PAIR, "vote"])["vote"].transform("size")
+    alike = cast.assign(person=(same - 1) / (size - 1), itself=cast["vote"].eq(cast["decision"]))
+    return alike[size > 1].groupby([*PAIR, "cluster"])[["person", "itself"]].mean().reset_index()
 
 
 def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:

@@ -47,11 +47,12 @@ from selfpref.statistics.bootstrap import (
     divided,
     group_shares,
     group_sums,
+    intervals,
     pearson,
     ratio,
 )
 from selfpref.statistics.judged import STUDY, Judged
-from selfpref.studies.wataoka.pairs import Sets, each_judge, intervals, of_responders, stacked
+from selfpref.studies.wataoka.pairs import Sets, each_judge, of_responders, stacked
 
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
 PAPER = "Wataoka et al., arXiv 2410.21819"

@@ -25,8 +25,8 @@ import pandas as pd
 
 from selfpref.statistics import bias as pairs
 from selfpref.statistics import judged
-from selfpref.statistics.bootstrap import bounded, fit, share_interval
-from selfpref.studies.wataoka.pairs import KEY, Sets, each_judge, intervals
+from selfpref.statistics.bootstrap import bounded, fit, intervals, share_interval
+from selfpref.studies.wataoka.pairs import KEY, Sets, each_judge
 from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
 from selfpref.tables.schemas import CORRECT
 

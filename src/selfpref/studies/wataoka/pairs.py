@@ -16,14 +16,14 @@ reading of a judge's tie (`selfpref.statistics.bias`), of which the paper says n
 prompt offers the label C; `exclusions` by what became of each verdict, failures apart from ties.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics import bias, choices, judged
 from selfpref.statistics.bias import CELLS, Ties
-from selfpref.statistics.bootstrap import Interval, bounded, group_shares
+from selfpref.statistics.bootstrap import bounded, group_shares, intervals
 from selfpref.statistics.judged import SIDES, Judged
 
 Sets = Sequence[Judged]
@@ -52,12 +52,6 @@ def each_judge(sets: Sets) -> Iterator[tuple[dict[str, object], Judged, str, pd.
     for data in sets:
         for judge in data.judges:
             yield {"dataset": data.name, "judge": judge}, data, judge, data.own(judge)
-
-
-def intervals(names: Iterable[str], found: Iterable[Interval]) -> dict[str, float]:
-    """The columns of several intervals, each `name`, `name`_lo and `name`_hi."""
-    ends = (end for one in found for end in one[:3])
-    return dict(zip(bounded(*names), ends, strict=True))
 
 
 def stacked(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:

@@ -46,11 +46,12 @@ from selfpref.statistics.bootstrap import (
     bounded,
     fit,
     group_shares,
-    ratio,
+    intervals,
+    means_and_difference,
     slope_of_sums,
 )
 from selfpref.statistics.judged import Binning, Judged
-from selfpref.studies.wataoka.pairs import Sets, intervals, stacked
+from selfpref.studies.wataoka.pairs import Sets, stacked
 
 # Who prefers one of two texts, and the column of it.
 WHO, HUMAN = {"judge": "decision", "human": "human"}, "human"
@@ -251,17 +252,11 @@ def log_perplexity(sets: Sets) -> pd.DataFrame:
                 itself = known["responder"].eq(known["judge"])
                 own = np.stack([itself, ~itself], axis=-1)
                 sums = np.stack([own * known[["value"]].to_numpy(float), own], axis=-1)
-                place = known["cluster"], _own_other_gap, view, judge, str(conditional)
+                place = known["cluster"], means_and_difference, view, judge, str(conditional)
                 row = {"dataset": data.name, "judge": judge, "view": view, "n": len(known)}
                 row |= {"conditional": conditional, "n_dropped": len(read) - len(known)}
                 rows.append(row | intervals(VALUES, data.bootstrap.estimates(sums, *place)))
     return pd.DataFrame(rows, columns=TEXTS)
-
-
-def _own_other_gap(totals: Floats) -> Floats:
-    """Means of own and other, and other minus own: positive where own texts are more probable."""
-    means = ratio(totals)
-    return np.concatenate([means, means[..., 1:] - means[..., :1]], axis=-1)
 
 
 def outside_reader(sets: Sets) -> pd.DataFrame:
