@@ -54,6 +54,8 @@ DESIGNS = {
     "outside": (BESIDE[0], OUTSIDE, 1.3, 1, 80),
     "five": (("ada", "bea", "gus", "ivy", "hal"), OUTSIDE, 1.3, 1, 240),
 }
+# An answer worth less than 0 is wrong, and to one worth less than this the key gives nothing.
+HALF_RIGHT = -0.7
 PLANTED = {"none": 0.0, "half": 0.405, "planted": 0.8}
 STATISTICS = {
     "equal_opportunity": "EO",
@@ -110,7 +112,8 @@ def marked(rng, taste, questions):
         value, own = worth[:, responder], judge == responder == 0
         mark = 8 + 1.5 * value + taste * own * (value < 0) + rng.normal(size=questions)
         rows = {"item": np.arange(questions), "cluster": np.arange(questions) // 2, "score": mark}
-        rows |= {"judge": NAMES[judge], "responder": NAMES[responder], "key": 1.0 * (value >= 0)}
+        key = np.select([value >= 0, value >= HALF_RIGHT], [1.0, 0.5], 0.0)
+        rows |= {"judge": NAMES[judge], "responder": NAMES[responder], "key": key}
         frames.append(pd.DataFrame(rows))
     return pd.concat(frames, ignore_index=True).assign(task="")
 

@@ -117,8 +117,7 @@ def pin(root, repository, files, source):
         body, target = text.encode(), root / repository / COMMIT / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(body)
-        digest = hashlib.sha256(body).hexdigest()
-        rows.append(f"{repository},{COMMIT},{path},{len(body)},{digest}")
+        rows.append(f"{repository},{COMMIT},{path},{len(body)},{hashlib.sha256(body).hexdigest()}")
     source.parent.mkdir(parents=True, exist_ok=True)
     source.write_text("\n".join([*rows, ""]))
     return source

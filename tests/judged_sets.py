@@ -71,5 +71,4 @@ def said(judge, other, cells, start=0):
     numbered = list(enumerate(pairs, start))
     votes = [(item, judge, other, human) for item, (human, _) in numbered]
     orders = ((judge, other), (other, judge))
-    verdicts = [(item, judge, *o, choice) for item, (_, choice) in numbered for o in orders]
-    return votes, verdicts
+    return votes, [(item, judge, *o, choice) for item, (_, choice) in numbered for o in orders]

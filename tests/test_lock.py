@@ -44,8 +44,7 @@ sys.exit(import_module("selfpref.__main__").main(["measure", sys.argv[1]]))
 
 
 def pinned(name):
-    pins = lock.pins((REQUIREMENTS / f"{name}.txt").read_text())
-    return [Requirement(pin) for pin in pins]
+    return [Requirement(pin) for pin in lock.pins((REQUIREMENTS / f"{name}.txt").read_text())]
 
 
 @pytest.mark.parametrize("name", WANTED)

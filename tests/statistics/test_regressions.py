@@ -69,8 +69,7 @@ def simulated(rng, bonus=(), scales=SCALES, items=100):
                 own = bonus.get(judge, 0.0) * ((first == judge) - (second == judge))
                 score = 0.5 + 0.08 * scale * gap + own + 0.05 * rng.normal()
                 rows.append((str(item), judge, first, second, human, score))
-    columns = ["cluster", "judge", "first", "second", "human", "score"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=["cluster", "judge", "first", "second", "human", "score"])
 
 
 def own_texts(pairs, resamples=500):
@@ -126,6 +125,16 @@ def test_a_placebo_with_one_scale_is_the_coefficient_of_the_plain_regression(rng
     found = alone(pairs).loc[(ONE, "good", "poor")]
     assert found[["effect", "effect_lo", "effect_hi"]].tolist() == pytest.approx(wanted[:3])
     assert (found["n"], found["own"]) == (90, False)
+
+
+def test_own_less_a_placebo_has_the_error_that_leaving_prompts_out_gives(rng):
+    pairs, cell = simulated(rng, {"best": 0.05}, items=40), (EACH, "best", "good")
+    found, prompts = alone(pairs).loc[cell], pairs["cluster"].unique()
+    left = [alone(pairs[pairs["cluster"].ne(one)]).loc[cell, "own_less"] for one in prompts]
+    # Of t with 39 degrees of freedom 2.0227 is the 97.5th percentile.
+    half = 2.0227 * np.std(left) * 39 / np.sqrt(40)
+    assert found["own_less_hi"] - found["own_less"] == pytest.approx(half, rel=0.03)
+    assert found["own_less_lo"] + found["own_less_hi"] == pytest.approx(2 * np.mean(left), rel=0.01)
 
 
 @pytest.mark.parametrize("judges", ["best", "best good", ""])

@@ -72,8 +72,7 @@ def _rows(found: Frames, study: str, table: str, where: str) -> pd.DataFrame:
 
 def tuned(found: Frames) -> set[str]:
     """Evaluators that a study tuned, which are no judges that anyone has."""
-    rows = _rows(found, "panickssery", "evaluators", "variant != 'base'")
-    return {*rows.get("evaluator", ())}
+    return {*_rows(found, "panickssery", "evaluators", "variant != 'base'").get("evaluator", ())}
 
 
 def asked(found: Frames) -> pd.DataFrame:

@@ -419,31 +419,39 @@ SPANNED = 1e-10
 ROUNDING = 1e-6
 
 
-def student(value: float, error: float, groups: int, level: float) -> Interval:
-    """A coefficient -+ t(G - 1) of its standard error, robust to G clusters."""
-    half = error * float(stdtrit(groups - 1, (1 + level) / 2))
-    return Interval(value, value - half, value + half, 0.0)
-
-
-def robust(value: float, slopes: Floats, clusters: Whole, rank: int, level: float) -> Interval:
-    """A coefficient with the interval above.
+def student(value: float, parts: Floats, level: float) -> Interval:
+    """A coefficient -+ t(G - 1) of its standard error, robust to G clusters.
 
     Args:
-        value: The coefficient.
-        slopes: What each row's residual adds to it, `[rows]`.
-        clusters: The number of each row's cluster, `[rows]`.
-        rank: Of the design.
+        value: The coefficient, or the difference of two.
+        parts: What each cluster adds to it, `[clusters]`: the root of the sum of their squares is
+            the standard error. Those of a difference are the differences of the parts.
         level: Coverage, 0..1.
 
     Returns:
-        Without bounds where there are fewer than two clusters or no degree of freedom.
+        Without bounds where a part is NaN.
+    """
+    half = float(np.linalg.norm(parts) * stdtrit(len(parts) - 1, (1 + level) / 2))
+    return Interval(value, value - half, value + half, 0.0)
+
+
+def parts_of(slopes: Floats, clusters: Whole, rank: int) -> Floats:
+    """What each cluster adds to a coefficient, for the interval above.
+
+    Args:
+        slopes: What each row's residual adds to it, `[rows]`.
+        clusters: The number of each row's cluster, `[rows]`.
+        rank: Of the design.
+
+    Returns:
+        `[clusters]`; NaN where there are fewer than two clusters or no degree of freedom.
     """
     sums, n = np.bincount(clusters, slopes), len(slopes)
     groups = len(sums)
     if groups < 2 or n <= rank:
-        return Interval(value)
-    correction = groups / (groups - 1) * (n - 1) / (n - rank)
-    return student(value, float(np.sqrt(correction * (sums @ sums))), groups, level)
+        return np.full(groups, np.nan)
+    found: Floats = sums * np.sqrt(groups / (groups - 1) * (n - 1) / (n - rank))
+    return found
 
 
 def apart(inverse: Floats, columns: Floats) -> tuple[npt.NDArray[np.bool_], int]:
@@ -471,7 +479,7 @@ def fit(
         level: Coverage of the intervals, 0..1.
 
     Returns:
-        By column, as `robust` does; NaN where other columns span it, and without any row.
+        By column; NaN where other columns span it, and without any row.
     """
     found, x = dict.fromkeys(wanted, MISSING), design.to_numpy(float)
     codes, inverse = pd.factorize(clusters)[0], pinv(x)
@@ -481,7 +489,7 @@ def fit(
         # x~ / x~'x~
         left, column = inverse[place], x[:, place]
         if known[place] and SPANNED * float(column @ column) * float(left @ left) < 1:
-            found[name] = robust(float(left @ y), left * residual, codes, rank, level)
+            found[name] = student(float(left @ y), parts_of(left * residual, codes, rank), level)
     return found
 
 

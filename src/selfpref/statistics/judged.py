@@ -343,8 +343,7 @@ def _own_minus(data: Judged, judge: str, responder: str) -> dict[str, float]:
         return beyond[..., 0] - beyond[..., 1]
 
     names = judge, responder, "own minus"
-    found = data.bootstrap.estimate(values, pd.concat(clusters), minus, *names)
-    return found.columns("own_minus")
+    return data.bootstrap.estimate(values, pd.concat(clusters), minus, *names).columns("own_minus")
 
 
 def bias(sets: Iterable[Judged]) -> pd.DataFrame:

@@ -42,10 +42,10 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
-from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Interval, Whole, student
+from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Whole, student
 from selfpref.statistics.choices import HUMAN, NOT_TOLD, key_of, told
-from selfpref.statistics.judged import Judged, Row, place_of
-from selfpref.statistics.scaled import PLACEBO
+from selfpref.statistics.judged import Judged, Row
+from selfpref.statistics.scaled import Terms, compared
 
 LATENT, STATISTIC = "latent quality", "latent_quality"
 # Of u, in standard deviations; a step is narrow beside what a dozen readings leave of it.
@@ -236,21 +236,25 @@ class Fitted:
         """A parameter, of a placebo by one step from 0; NaN where it is not told.
 
         Returns:
-            Its value, the parameters that are fitted with it, and their covariance.
+            Its value, the parameters that are fitted with it, and what each cluster adds to them,
+            `[clusters, parameters]`.
         """
         free = np.union1d(np.flatnonzero(self.readings.free), [place])
         square = -self.hessian[np.ix_(free, free)]
         spread = np.sqrt(np.maximum(np.diag(square), 0.0))
         if not spread.all() or np.linalg.cond(square / np.outer(spread, spread)) > 1 / SPANNED:
-            return np.nan, free, square
+            return np.nan, free, self.scores[:, free]
         inverse, scores = np.linalg.inv(square), self.scores[:, free]
         step = float(inverse[np.searchsorted(free, place)] @ scores.sum(axis=0))
         clusters = len(scores)
-        moved = scores @ inverse
-        return self.theta[place] + step, free, clusters / (clusters - 1) * moved.T @ moved
+        return self.theta[place] + step, free, np.sqrt(clusters / (clusters - 1)) * scores @ inverse
 
-    def effect(self, judge: int, responder: int, level: float) -> Interval:
-        """What a judge's term for a responder's texts adds to the probability of choosing them."""
+    def effect(self, judge: int, responder: int) -> tuple[float, Floats] | None:
+        """What a judge's term for a responder's texts adds to the probability of choosing them.
+
+        Returns:
+            It, and what each cluster adds to it; None where the answers do not tell it.
+        """
         of, theta = self.readings, self.theta.copy()
         place = sum(of.sizes[:-1]) + judge * len(of.responders) + responder
         _, weights = of.posterior(np.log(of.probabilities(theta)[0]))
@@ -265,13 +269,12 @@ class Fitted:
         def added(theta: Floats) -> float:
             return chosen(theta) - chosen(theta * without)
 
-        theta[place], free, covariance = self.term(place)
+        theta[place], free, parts = self.term(place)
         if np.isnan(theta[place]):
-            return MISSING
+            return None
         steps = STEP * np.eye(len(theta))[free]
         slope = np.array([added(theta + one) - added(theta - one) for one in steps]) / (2 * STEP)
-        error = float(np.sqrt(slope @ covariance @ slope))
-        return student(added(theta), error, len(self.scores), level)
+        return added(theta), parts @ slope
 
 
 def fit(readings: Readings) -> Fitted | None:
@@ -315,15 +318,14 @@ def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
     readings, level = Readings.of(data), data.settings.bootstrap.level
     fitted = None if readings.reason else fit(readings)
     read = readings.counts[:, :-1].sum(axis=(2, 3)) > 0
-    rows, cells = [], []
+    rows, found = [], Terms()
     places = product(enumerate(readings.judges), enumerate(readings.responders))
     for (reader, judge), (text, responder) in places:
         n = int(read[readings.of_text(text), reader].sum())
-        found = fitted.effect(reader, text, level) if fitted and n else MISSING
+        if one := fitted.effect(reader, text) if fitted and n else None:
+            found[LATENT, judge, responder] = *one, n
         if judge == responder:
             row = key_of(data.name, HUMAN, judge=judge, statistic=STATISTIC)
-            rows.append(told(row, found, n, n, readings.reason or NOT_TOLD))
-        if not np.isnan(found.value):
-            who = place_of(data.name, judge, responder) | {"model": LATENT, "n": n}
-            cells.append(who | found.columns("effect"))
-    return rows, pd.DataFrame(cells, columns=PLACEBO)
+            own = student(*one, level) if one else MISSING
+            rows.append(told(row, own, n, n, readings.reason or NOT_TOLD))
+    return rows, compared(data, found)

@@ -24,7 +24,9 @@ solution, e its residuals, G prompts and N rows, the interval of a placebo is b 
 
     var = c (X'X)^- sum_g (X_g'e_g)(X_g'e_g)' (X'X)^-,    c = G / (G - 1) * (N - 1) / (N - rank X)
 
-as in `selfpref.statistics.bootstrap`. Both need several judges of the same responses.
+as in `selfpref.statistics.bootstrap`. Of two terms of a judge, each alone in its model, the root of
+var is |u - v|, u_g and v_g being what prompt g adds to either. Both kinds of terms need several
+judges of the same responses.
 
 The squares may have no least: where judges disagree about a responder that is a judge too, its r
 can grow without end, its own scale staying as it is and b making up for it. Then the fit does not
@@ -51,8 +53,10 @@ from selfpref.statistics.bootstrap import (
     apart,
     bounded,
     divided,
-    robust,
+    intervals,
+    parts_of,
     solved,
+    student,
 )
 from selfpref.statistics.choices import NOT_TOLD, key_of, told
 from selfpref.statistics.judged import PLACE, Judged, Row, place_of
@@ -60,13 +64,15 @@ from selfpref.statistics.judged import PLACE, Judged, Row, place_of
 ONE, EACH = "one scale", "a scale for each judge"
 SCALED = "regression_scaled"
 SCALES = ["dataset", "gold", "judge", *bounded("scale"), "n"]
-PLACEBO = [*PLACE, "model", *bounded("effect"), "n"]
+PLACEBO = [*PLACE, "model", *bounded("effect", "own_less"), "n"]
 PERMUTED = ["dataset", "model", "judges", "own", "others", "p", "assignments"]
 # So many assignments are taken one by one; means this near are equal.
 MOST, ROUNDING = 20_000, 1e-12
 # The fit takes at most so many rounds of so many turns for r and lambda, and ends where a turn
 # moves no lambda, of mean 1, by more than this.
 ROUNDS, TURNS, SETTLED = 100, 3, 1e-6
+# By model, judge and responder: a term, what each cluster adds to it, and its pairs.
+Terms = dict[tuple[str, str, str], tuple[float, Floats, int]]
 
 
 @dataclass(frozen=True)
@@ -228,8 +234,8 @@ def _normal(products: Products, design: Floats) -> tuple[Floats, Floats]:
 
 
 def _coefficient(
-    products: Products, design: Floats, fit: Floats, value: float, level: float
-) -> Interval:
+    products: Products, design: Floats, fit: Floats, value: float
+) -> tuple[float, Floats] | None:
     """The coefficient of a design's last column, by one step of Gauss and Newton from a fit.
 
     Args:
@@ -237,18 +243,20 @@ def _coefficient(
         design: The model's derivatives as combinations of columns, `[judges, columns, parameters]`.
         fit: The model so far as a combination of columns, `[judges, columns]`.
         value: The coefficient so far.
-        level: Coverage of the interval.
+
+    Returns:
+        It, and what each prompt adds to it; None where the other columns span it.
     """
     square, inverse = _normal(products, design)
     told, rank = apart(inverse, square)
     if not told[-1]:
-        return MISSING
+        return None
     left = np.eye(fit.shape[1])[-1] - fit
     step = inverse @ np.einsum("jka,jkl,jl->a", design, products.free, left, optimize=True)
     slopes = products.along(design @ inverse[-1]) * products.along(left - design @ step)
     # Each judge has a slope for the gold label.
     rank += len(products.judges)
-    return robust(value + float(step[-1]), slopes, products.prompt, rank, level)
+    return value + float(step[-1]), parts_of(slopes, products.prompt, rank)
 
 
 def _slopes(products: Products, scale: Floats, judged: Floats | None = None) -> Floats:
@@ -328,6 +336,25 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> tuple[list[Row], p
     return rows, scales.assign(dataset=data.name, gold=gold)[SCALES]
 
 
+def compared(data: Judged, found: Terms) -> pd.DataFrame:
+    """The terms of judges towards responders, and the judge's own one less each.
+
+    Args:
+        data: The data set.
+        found: By model, judge and responder.
+
+    Returns:
+        The columns `PLACEBO`; `own_less` is NaN where the judge's own term is not found.
+    """
+    rows, level = [], data.settings.bootstrap.level
+    for (model, judge, responder), (value, parts, n) in found.items():
+        own, of_own, _ = found.get((model, judge, judge), (np.nan, parts, 0))
+        both = student(value, parts, level), student(own - value, of_own - parts, level)
+        row = place_of(data.name, judge, responder) | {"model": model, "n": n}
+        rows.append(row | intervals(["effect", "own_less"], both))
+    return pd.DataFrame(rows, columns=PLACEBO)
+
+
 def placebos(data: Judged) -> pd.DataFrame:
     """The term of each judge and responder, alone in a model without own texts.
 
@@ -336,11 +363,12 @@ def placebos(data: Judged) -> pd.DataFrame:
 
     Returns:
         The columns `PLACEBO`: `own` says whether the responder is the judge,
-        `model` is `ONE` or `EACH`, n counts the judge's pairs with a text of the responder. Without
-        the terms that a model cannot tell from the responders.
+        `model` is `ONE` or `EACH`, `own_less` is the judge's own term minus this one, n counts the
+        judge's pairs with a text of the responder. Without the terms that a model cannot tell from
+        the responders.
     """
-    products, rows = Products.of(data.pairs), []
-    alike, level = np.ones(len(products.judges)), data.settings.bootstrap.level
+    products, found = Products.of(data.pairs), Terms()
+    alike = np.ones(len(products.judges))
     for place, column in np.argwhere(products.pairs).tolist():
         term = np.zeros_like(products.own)
         term[place, column] = 1.0
@@ -349,14 +377,12 @@ def placebos(data: Judged) -> pd.DataFrame:
         if not np.isnan(judged).any():
             value = float(b[place])
             models[EACH] = _slopes(products, scale, judged), judged + value * term, value
-        who = place_of(data.name, products.judges[place], products.responders[column])
-        who["n"] = products.pairs[place, column]
+        who = products.judges[place], products.responders[column]
         for model, (slopes, fit, value) in models.items():
             design = np.concatenate([slopes, term[..., None]], axis=-1)
-            found = _coefficient(products, design, fit, value, level)
-            if not np.isnan(found.value):
-                rows.append(who | {"model": model} | found.columns("effect"))
-    return pd.DataFrame(rows, columns=PLACEBO)
+            if one := _coefficient(products, design, fit, value):
+                found[model, *who] = *one, int(products.pairs[place, column])
+    return compared(data, found)
 
 
 def permuted(placebo: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:

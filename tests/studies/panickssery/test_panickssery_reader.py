@@ -31,8 +31,7 @@ def read(tmp_path):
             texts = {key: f"{name} on {key}" for key in "abcdef"}
             found[f"summaries/{of}/{of}_train_{name}_responses.json"] = texts
         files = {path: json.dumps(rows) for path, rows in found.items()}
-        asked = "panickssery", "panickssery", judges
-        return released(tmp_path, panickssery.read, files, *asked)
+        return released(tmp_path, panickssery.read, files, "panickssery", "panickssery", judges)
 
     return reading
 

@@ -347,8 +347,7 @@ def sizes(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         names = ("size", cell[0], larger, str(cell[1]))
         mean = settings.intervals.mean(part["value"], part["cluster"], *names)
         found.append((*cell, larger, *mean[:3]))
-    columns = [*place, "model", *bounded("difference")]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(found, columns=[*place, "model", *bounded("difference")])
 
 
 def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
@@ -544,5 +543,4 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
             for name in ("well_formed", "usable")
         )
         found.append((*values, len(part), *well[:3], *usable[:3]))
-    columns = [*key, "n", *bounded("well_formed", "usable")]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(found, columns=[*key, "n", *bounded("well_formed", "usable")])
