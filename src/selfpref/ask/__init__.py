@@ -255,8 +255,7 @@ def earlier_turns(item: str, messages: Messages) -> list[str]:
     """
     if any(message["role"] == "assistant" for message in messages):
         return []
-    stem = item.rpartition("/")[0]
-    return [f"{stem}/{turn}" for turn in range(1, len(messages))]
+    return [f"{item.rpartition('/')[0]}/{turn}" for turn in range(1, len(messages))]
 
 
 def before_response(messages: Messages, earlier: Sequence[str]) -> list[str]:

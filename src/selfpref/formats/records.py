@@ -279,8 +279,7 @@ def _votes(frame: pd.DataFrame) -> pd.DataFrame:
     said = votes.drop_duplicates([*key, "repeat", "side"])
     told = "label {label} contradicts {before}; if two people voted, name them in `annotator`"
     refuse_again(said, [*key, "repeat"], told)
-    repeat = said.groupby(key, sort=False).cumcount()
-    return said[key].assign(label=said["side"], repeat=repeat)
+    return said[key].assign(label=said["side"], repeat=said.groupby(key, sort=False).cumcount())
 
 
 def _once(frame: pd.DataFrame) -> pd.DataFrame:

@@ -60,8 +60,7 @@ def markdown(made: pd.DataFrame) -> str:
     """A frame of texts as a table of Markdown; data lead to the chapter that the index names."""
     rows = [made.columns, ["---"] * made.shape[1]]
     for chapter, judge, data, *texts in made.itertuples(name=None):
-        link = f"[{inert(data)}]({chapter}.ipynb)"
-        rows.append([inert(judge), link, *map(inert, texts)])
+        rows.append([inert(judge), f"[{inert(data)}]({chapter}.ipynb)", *map(inert, texts)])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

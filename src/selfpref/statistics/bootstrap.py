@@ -119,8 +119,7 @@ def bounded(*names: str) -> list[str]:
 
 def intervals(names: Iterable[str], found: Iterable[Interval]) -> dict[str, float]:
     """The columns of several intervals, each `name`, `name`_lo and `name`_hi."""
-    ends = (end for one in found for end in one[:3])
-    return dict(zip(bounded(*names), ends, strict=True))
+    return dict(zip(bounded(*names), (end for one in found for end in one[:3]), strict=True))
 
 
 def divided(part: Floats, whole: Floats, otherwise: float = np.nan) -> Floats:

@@ -189,8 +189,7 @@ class Judgments:
 
     def chance(self, own: pd.DataFrame) -> float:
         """The mean of 1/k over a judge's own rows that it and the gold label decide."""
-        decided = self.cells(own).sum(axis=1) > 0
-        return float((1 / own["k"].astype(float))[decided].mean())
+        return float((1 / own["k"].astype(float))[self.cells(own).sum(axis=1) > 0].mean())
 
     def stacked(self, judge: str, variant: bias.Variant) -> tuple[Floats, pd.Series]:
         """`bias.stacked_cells` of a judge and those that it is held against."""

@@ -23,7 +23,7 @@ and s_g the first ones of cluster g, the errors of the G clusters are robust (Hu
     V = G / (G - 1) H^-1 (sum_g s_g s_g') H^-1
 
 A *placebo* is the same term for one judge and another responder's texts, beside all own terms, by
-one Newton step from the fit in which it is 0.
+one Newton step from the fit in which it is 0; the judge's own term less it is of the same step.
 
 An `effect` E is what the term adds to the probability that the judge chooses this text, a tie being
 half, in the mean over its verdicts, given all that was read. With d its slope by all parameters its
@@ -45,7 +45,7 @@ from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, ver
 from selfpref.statistics.bootstrap import MISSING, SPANNED, Floats, Whole, student
 from selfpref.statistics.choices import HUMAN, NOT_TOLD, key_of, told
 from selfpref.statistics.judged import Judged, Row
-from selfpref.statistics.scaled import Terms, compared
+from selfpref.statistics.scaled import Coefficient, Terms, compared
 
 LATENT, STATISTIC = "latent quality", "latent_quality"
 # Of u, in standard deviations; a step is narrow beside what a dozen readings leave of it.
@@ -59,6 +59,8 @@ ANSWERS = 3
 WIDTH, STEP = 0.5, 1e-4
 # Beyond so many pairs, or judges times responders, the fit takes minutes.
 MOST_PAIRS, MOST_CELLS = 20_000, 150
+# All parameters, the places of those that are fitted, and what each cluster adds to these.
+Moved = tuple[Floats, Whole, Floats]
 UNVOTED, ONE_CLUSTER = "nobody voted", "all pairs are of one prompt"
 TOO_MANY = f"more than {MOST_PAIRS} pairs, or {MOST_CELLS} judges times responders"
 
@@ -232,34 +234,40 @@ class Fitted:
     hessian: Floats
     scores: Floats
 
-    def term(self, place: int) -> tuple[float, Whole, Floats]:
-        """A parameter, of a placebo by one step from 0; NaN where it is not told.
+    def place(self, judge: int, responder: int) -> int:
+        """Where the term of a judge for a responder's texts stands among the parameters."""
+        return sum(self.readings.sizes[:-1]) + judge * len(self.readings.responders) + responder
+
+    def beside(self, place: int) -> Moved | None:
+        """The parameters with one more, of a placebo, by one step from where it is 0.
 
         Returns:
-            Its value, the parameters that are fitted with it, and what each cluster adds to them,
-            `[clusters, parameters]`.
+            All of them, the places of those that are fitted, and what each cluster adds to these,
+            `[clusters, fitted]`; None where it is not told.
         """
         free = np.union1d(np.flatnonzero(self.readings.free), [place])
         square = -self.hessian[np.ix_(free, free)]
         spread = np.sqrt(np.maximum(np.diag(square), 0.0))
         if not spread.all() or np.linalg.cond(square / np.outer(spread, spread)) > 1 / SPANNED:
-            return np.nan, free, self.scores[:, free]
-        inverse, scores = np.linalg.inv(square), self.scores[:, free]
-        step = float(inverse[np.searchsorted(free, place)] @ scores.sum(axis=0))
-        clusters = len(scores)
-        return self.theta[place] + step, free, np.sqrt(clusters / (clusters - 1)) * scores @ inverse
+            return None
+        moved, added = self.theta.copy(), self.scores[:, free] @ np.linalg.inv(square)
+        moved[free] += added.sum(axis=0)
+        clusters = len(added)
+        return moved, free, np.sqrt(clusters / (clusters - 1)) * added
 
-    def effect(self, judge: int, responder: int) -> tuple[float, Floats] | None:
+    def effect(self, judge: int, responder: int, moved: Moved) -> Coefficient:
         """What a judge's term for a responder's texts adds to the probability of choosing them.
 
-        Returns:
-            It, and what each cluster adds to it; None where the answers do not tell it.
+        Args:
+            judge: Its place.
+            responder: Its place.
+            moved: As `beside` returns it.
         """
-        of, theta = self.readings, self.theta.copy()
-        place = sum(of.sizes[:-1]) + judge * len(of.responders) + responder
-        _, weights = of.posterior(np.log(of.probabilities(theta)[0]))
+        of, (theta, free, parts) = self.readings, moved
+        _, weights = of.posterior(np.log(of.probabilities(self.theta)[0]))
         answers = of.expected(weights, of.of_text(responder))[:, judge].sum(axis=2)
-        first, without = of.sides[:, responder, None, None] > 0, np.arange(len(theta)) != place
+        first = of.sides[:, responder, None, None] > 0
+        without = np.arange(len(theta)) != self.place(judge, responder)
 
         def chosen(theta: Floats) -> float:
             p = of.probabilities(theta)[0][:, judge]
@@ -269,12 +277,25 @@ class Fitted:
         def added(theta: Floats) -> float:
             return chosen(theta) - chosen(theta * without)
 
-        theta[place], free, parts = self.term(place)
-        if np.isnan(theta[place]):
-            return None
         steps = STEP * np.eye(len(theta))[free]
         slope = np.array([added(theta + one) - added(theta - one) for one in steps]) / (2 * STEP)
         return added(theta), parts @ slope
+
+    def effects(self, judge: int, responder: int) -> tuple[Coefficient, Coefficient | None] | None:
+        """The effect of a term, and of the judge's own one less it, with both in the model.
+
+        Returns:
+            The second is None where the term is the own one, or there is none; None where the
+            answers do not tell the term.
+        """
+        of, own = self.readings, None
+        if not (moved := self.beside(self.place(judge, responder))):
+            return None
+        one = self.effect(judge, responder, moved)
+        if of.judges[judge] in {*of.responders} - {of.responders[responder]}:
+            itself = self.effect(judge, of.responders.index(of.judges[judge]), moved)
+            own = itself[0] - one[0], itself[1] - one[1]
+        return one, own
 
 
 def fit(readings: Readings) -> Fitted | None:
@@ -322,10 +343,10 @@ def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
     places = product(enumerate(readings.judges), enumerate(readings.responders))
     for (reader, judge), (text, responder) in places:
         n = int(read[readings.of_text(text), reader].sum())
-        if one := fitted.effect(reader, text) if fitted and n else None:
-            found[LATENT, judge, responder] = *one, n
+        if terms := fitted.effects(reader, text) if fitted and n else None:
+            found[LATENT, judge, responder] = *terms, n
         if judge == responder:
             row = key_of(data.name, HUMAN, judge=judge, statistic=STATISTIC)
-            own = student(*one, level) if one else MISSING
+            own = student(*terms[0], level) if terms else MISSING
             rows.append(told(row, own, n, n, readings.reason or NOT_TOLD))
     return rows, compared(data, found)

@@ -24,9 +24,9 @@ solution, e its residuals, G prompts and N rows, the interval of a placebo is b 
 
     var = c (X'X)^- sum_g (X_g'e_g)(X_g'e_g)' (X'X)^-,    c = G / (G - 1) * (N - 1) / (N - rank X)
 
-as in `selfpref.statistics.bootstrap`. Of two terms of a judge, each alone in its model, the root of
-var is |u - v|, u_g and v_g being what prompt g adds to either. Both kinds of terms need several
-judges of the same responses.
+as in `selfpref.statistics.bootstrap`. A judge's own term less a placebo is their difference
+in a model that has both, by one step of Gauss and Newton from the placebo's. All of these need
+several judges of the same responses.
 
 The squares may have no least: where judges disagree about a responder that is a judge too, its r
 can grow without end, its own scale staying as it is and b making up for it. Then the fit does not
@@ -71,8 +71,12 @@ MOST, ROUNDING = 20_000, 1e-12
 # The fit takes at most so many rounds of so many turns for r and lambda, and ends where a turn
 # moves no lambda, of mean 1, by more than this.
 ROUNDS, TURNS, SETTLED = 100, 3, 1e-6
-# By model, judge and responder: a term, what each cluster adds to it, and its pairs.
-Terms = dict[tuple[str, str, str], tuple[float, Floats, int]]
+# A term, or a difference of two, and what each cluster adds to it.
+Coefficient = tuple[float, Floats]
+# By model, judge and responder: a term, the judge's own less it in one model, and pairs.
+Terms = dict[tuple[str, str, str], tuple[Coefficient, Coefficient | None, int]]
+# A placebo; and, of a placebo and the own term, the second less the first.
+CONTRASTS = np.ones(1), np.array([-1.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,7 @@ class Products:
     @cached_property
     def pairs(self) -> Whole:
         """How many pairs of each responder each judge scored, `[judges, responders]`."""
-        found: Whole = np.einsum("jcc->jc", self.total)[:, :-2].astype(np.int64)
-        return found
+        return np.diagonal(self.total, axis1=1, axis2=2)[:, :-2].astype(np.int64)
 
     @cached_property
     def own(self) -> Floats:
@@ -234,29 +237,34 @@ def _normal(products: Products, design: Floats) -> tuple[Floats, Floats]:
 
 
 def _coefficient(
-    products: Products, design: Floats, fit: Floats, value: float
-) -> tuple[float, Floats] | None:
-    """The coefficient of a design's last column, by one step of Gauss and Newton from a fit.
+    products: Products, terms: Floats, slopes: Floats, fit: Floats, value: float, contrast: Floats
+) -> Coefficient | None:
+    """A contrast of the coefficients of terms, by one step of Gauss and Newton from a fit.
 
     Args:
         products: The sums.
-        design: The model's derivatives as combinations of columns, `[judges, columns, parameters]`.
+        terms: As combinations of columns, `[judges, columns, terms]`; the first of them, as many as
+            the contrast has, are in the model.
+        slopes: The other derivatives of the model, `[judges, columns, parameters]`.
         fit: The model so far as a combination of columns, `[judges, columns]`.
-        value: The coefficient so far.
+        value: The first term's coefficient so far; that of another is 0.
+        contrast: `[terms]` or fewer.
 
     Returns:
-        It, and what each prompt adds to it; None where the other columns span it.
+        It, and what each prompt adds to it; None where the other columns span one of the terms.
     """
+    design = np.concatenate([slopes, terms[..., : len(contrast)]], axis=-1)
+    along = np.pad(contrast, (slopes.shape[-1], 0))
     square, inverse = _normal(products, design)
     told, rank = apart(inverse, square)
-    if not told[-1]:
+    if not told[along != 0].all():
         return None
     left = np.eye(fit.shape[1])[-1] - fit
     step = inverse @ np.einsum("jka,jkl,jl->a", design, products.free, left, optimize=True)
-    slopes = products.along(design @ inverse[-1]) * products.along(left - design @ step)
+    added = products.along(design @ (along @ inverse)) * products.along(left - design @ step)
     # Each judge has a slope for the gold label.
     rank += len(products.judges)
-    return value + float(step[-1]), parts_of(slopes, products.prompt, rank)
+    return float(contrast[0] * value + along @ step), parts_of(added, products.prompt, rank)
 
 
 def _slopes(products: Products, scale: Floats, judged: Floats | None = None) -> Floats:
@@ -344,12 +352,11 @@ def compared(data: Judged, found: Terms) -> pd.DataFrame:
         found: By model, judge and responder.
 
     Returns:
-        The columns `PLACEBO`; `own_less` is NaN where the judge's own term is not found.
+        The columns `PLACEBO`; `own_less` is NaN of the own term, and where that is not told.
     """
     rows, level = [], data.settings.bootstrap.level
-    for (model, judge, responder), (value, parts, n) in found.items():
-        own, of_own, _ = found.get((model, judge, judge), (np.nan, parts, 0))
-        both = student(value, parts, level), student(own - value, of_own - parts, level)
+    for (model, judge, responder), (*terms, n) in found.items():
+        both = [student(*one, level) if one else MISSING for one in terms]
         row = place_of(data.name, judge, responder) | {"model": model, "n": n}
         rows.append(row | intervals(["effect", "own_less"], both))
     return pd.DataFrame(rows, columns=PLACEBO)
@@ -363,9 +370,9 @@ def placebos(data: Judged) -> pd.DataFrame:
 
     Returns:
         The columns `PLACEBO`: `own` says whether the responder is the judge,
-        `model` is `ONE` or `EACH`, `own_less` is the judge's own term minus this one, n counts the
-        judge's pairs with a text of the responder. Without the terms that a model cannot tell from
-        the responders.
+        `model` is `ONE` or `EACH`, `own_less` is the judge's own term minus this one in a model of
+        both, n counts the judge's pairs with a text of the responder. Without the terms that a
+        model cannot tell from the responders.
     """
     products, found = Products.of(data.pairs), Terms()
     alike = np.ones(len(products.judges))
@@ -378,10 +385,12 @@ def placebos(data: Judged) -> pd.DataFrame:
             value = float(b[place])
             models[EACH] = _slopes(products, scale, judged), judged + value * term, value
         who = products.judges[place], products.responders[column]
-        for model, (slopes, fit, value) in models.items():
-            design = np.concatenate([slopes, term[..., None]], axis=-1)
-            if one := _coefficient(products, design, fit, value):
-                found[model, *who] = *one, int(products.pairs[place, column])
+        own = products.own * (np.arange(len(term)) == place)[:, None]
+        terms = np.stack([term, own], axis=-1)
+        for model, of in models.items():
+            one, less = (_coefficient(products, terms, *of, contrast) for contrast in CONTRASTS)
+            if one:
+                found[model, *who] = one, less, int(products.pairs[place, column])
     return compared(data, found)
 
 

@@ -162,8 +162,7 @@ def from_choices(panel: Panel, settings: Settings) -> list[choices.Judgments]:
         best = score.ge(score.groupby(by).transform("max") - panel.margin - ROUNDING)
         known = score.notna().groupby(by).transform("all")
         win = best.div(best.groupby(by).transform("sum")).where(known)
-        human = win.mask(win.gt(0) & win.lt(1), 0.5)
-        turned = rows.assign(gold=win, human=human)[choices.COLUMNS]
+        turned = rows.assign(gold=win, human=win.mask(win.gt(0) & win.lt(1), 0.5))[choices.COLUMNS]
         name = gold if gold == choices.NONE else f"key-{gold}"
         made.append(choices.Judgments("livebench", "livebench", name, turned, settings))
     return made

@@ -96,8 +96,7 @@ def holm(p: "pd.Series[float]") -> "pd.Series[float]":
     >>> holm(pd.Series([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
-    ordered = p.sort_values(kind="stable")
-    steps = ordered * np.arange(len(p), 0, -1)
+    steps = p.sort_values(kind="stable") * np.arange(len(p), 0, -1)
     return steps.cummax().clip(upper=1).reindex(p.index)
 
 

@@ -108,8 +108,7 @@ def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
         gap = (wide[one] - wide[two]).abs()
         found.append((one, two, gap.mean(), gap.count()))
     table = pd.DataFrame(found, columns=["one", "two", "distance", "n"])
-    order = ["distance", "one", "two"]
-    return table[table["n"].gt(0)].sort_values(order, ignore_index=True)
+    return table[table["n"].gt(0)].sort_values(["distance", "one", "two"], ignore_index=True)
 
 
 def duplicated(distances: pd.DataFrame) -> dict[str, str]:

@@ -411,7 +411,6 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
     by = ORACLE[:4]
     found = means(whole, by, bootstrap, "oracle").set_index(by)
     # A bootstrap of a share has no bounds at 0 and 1.
-    judged = whole[whole["quantity"].eq("agreement")]
-    shares = group_shares(judged, by, "value", bootstrap.level)
+    shares = group_shares(whole[whole["quantity"].eq("agreement")], by, "value", bootstrap.level)
     found.update(shares.set_index(by)[["lo", "hi"]])
     return found.reset_index()

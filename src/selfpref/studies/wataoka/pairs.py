@@ -172,8 +172,7 @@ def judge_ties(sets: Sets) -> pd.DataFrame:
     for key, data, judge, own in each_judge(sets):
         voted = own["human"].isin((0.0, 1.0))
         for reading in bias.TIED:
-            decision = bias.judge_decisions(own, data.settings.threshold, reading)
-            read = own.assign(decision=decision)
+            read = own.assign(decision=bias.judge_decisions(own, data.settings.threshold, reading))
             said = read.loc[voted, "decision"]
             row = key | {"judge_tie": reading, "n_human": len(said)}
             row |= {"n_ties": said.eq(0.5).sum(), "n_no_verdict": said.isna().sum()}

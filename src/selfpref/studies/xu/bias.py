@@ -151,8 +151,7 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
             "that scale"
         )
     plain = rows["variant"].eq("plain") & rows["judge"].eq(rows["responder"])
-    drove = plain | rows["variant"].eq(rows["condition"])
-    rows["own"] = drove & rows["repeat"].eq(0)
+    rows["own"] = (plain | rows["variant"].eq(rows["condition"])) & rows["repeat"].eq(0)
     rows = rows.merge(integrity(rows, truths)[[*CELL, "contaminated"]], on=CELL, how="left")
     return rows.assign(contaminated=rows["contaminated"].eq(True))
 

@@ -127,8 +127,7 @@ def read(dataset: str, entry: Articles, source: Path) -> Frames:
             break
         row = whole[places[name]]
         if row[article].strip() and row[summary].strip():
-            summaries = {HUMAN: row[summary]}
-            rows.append(Article(id=name, article=row[article], summaries=summaries))
+            rows.append(Article(id=name, article=row[article], summaries={HUMAN: row[summary]}))
         else:
             empty += 1
     left_out = {"left out: no article or no summary": empty}

@@ -336,8 +336,7 @@ def vicuna80(dataset: str, entry: Dataset, source: Path) -> Frames:
     ]
     every = pd.DataFrame(rated, columns=[*WHO, "winner"]).replace(NAMES)
     votes = every[every["who"].eq("human")]
-    verdicts = every[every["who"].isin(judges)]
-    return tables_of(items, responses, votes, verdicts)
+    return tables_of(items, responses, votes, every[every["who"].isin(judges)])
 
 
 def elobench(dataset: str, entry: Dataset, source: Path) -> Frames:
