@@ -62,8 +62,7 @@ def test_a_planted_taste_is_recovered_and_the_readers_are_told_from_each_other(r
     # The judges' own cells are fitted; all others are placebos by one step, beside them.
     assert (cells["own"].sum(), len(cells)) == (4, 16)
     moved, among, parts = found.beside(place := found.place(0, 3))
-    error = np.linalg.norm(parts[:, list(among).index(place)])
-    assert abs(moved[place] + 0.4) < 2 * error < 0.5
+    assert abs(moved[place] + 0.4) < 2 * np.linalg.norm(parts[:, list(among).index(place)]) < 0.5
     assert cells.loc[("j", "m"), "own_less_lo"] > 0 > cells.loc[("k", "j"), "own_less_lo"]
 
 
