@@ -41,7 +41,7 @@ PAIRS = [*FIRST, ORDER, AGREES, "evidence"]
 # What the third judge shows, by kind.
 KINDS = {BOTH: BOTH, ALIKE: "both wrong, of the same score by the key", OWN: "its own wrong alone"}
 ELSEWHERE = ["judges", "data", ORDER, "what is missing"]
-UNVOTED = "people's votes on its own responses, or marks beside an answer key"
+UNVOTED = "people's votes on its own responses, or a key and a third judge's marks"
 # Each read the pairs of its own responses alone.
 KEYED = "another judge of the same pairs; a key is there"
 UNMARKED = "answers of its own: it chose among those of others"
